@@ -1,0 +1,132 @@
+"""Estimates: how this round's feedback joins that of the rounds before it.
+
+Both estimates are one formula,
+
+    D = (1 - b) D + mean_i [w_i (G_i - (1 - b) G'_i) + b (1 - w_i) a],
+
+with w_i the factors of the feedback, a the anchor's gradient (or zero), G_i and G'_i sample i at this round's query
+point and at the one before. `Fresh` is b = 1: the paper's feedback, whose noise never shrinks. `Carried` lets b fall
+like 1/t, and D becomes the average of all samples so far, carried to the present point.
+"""
+
+from math import inf, isfinite
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from surefoot import parts
+from surefoot.checks import non_negative, positive, whole
+from surefoot.parts import Answer, Array, Blend, Verdict
+
+SEEN_FOR_TYPICAL = 64
+
+
+class Fresh(NamedTuple):
+    """Feed each round's own feedback to the learner (Holland 2022, Algorithm 1)."""
+
+    @property
+    def two_points(self) -> bool:
+        """One answer, at the queried point, is all it takes: the point may be live."""
+        return False
+
+    def check(self) -> None:
+        """Nothing can be wrong."""
+
+    def begin(self, samples: int) -> tuple[()]:
+        """Nothing to remember."""
+        return ()
+
+    def update(
+        self, carried: Array, answer: Answer, verdict: Verdict, anchor: Array | None, moved: float,
+        mirror_map: parts.MirrorMap, samples: int, memory: tuple[()],
+    ) -> tuple[Blend, tuple[()]]:  # fmt: skip
+        """Return mean_i [w_i G_i + (1 - w_i) a]."""
+        return blend(carried, answer, verdict.factor, 1.0, anchor), memory
+
+
+class CarriedMemory(NamedTuple):
+    """How many samples D stands for, and the positive curvatures seen first."""
+
+    worth: float
+    curvatures: tuple[float, ...]
+
+
+class Carried(NamedTuple):
+    """Carry an estimate of the gradient from query point to query point: its error shrinks like 1/sqrt(t).
+
+    It needs the *same sample* at two points, this round's and the one before; a live system gives one answer, at
+    the point shown, and there only `Fresh` applies.
+
+    early, span: samples weigh up to 1 + early times more at first, for about span * dimension samples, to forget the
+    start. leverage: no sample may claim more than this many times the typical curvature. typical: that curvature
+    (the median of the first 64 seen, unless given). dimension: the number of unknowns (the size of h, unless given).
+    """
+
+    early: float = 8.0
+    span: float = 3.0
+    leverage: float = 3.0
+    typical: float | None = None
+    dimension: int | None = None
+
+    @property
+    def two_points(self) -> bool:
+        """It needs g_before."""
+        return True
+
+    def check(self) -> None:
+        """Every constant is in its range."""
+        non_negative("early", self.early, infinite=True)
+        positive("span", self.span)
+        positive("leverage", self.leverage, infinite=True)
+        if self.typical is not None:
+            positive("typical", self.typical)
+        if self.dimension is not None:
+            whole("dimension", self.dimension, 1)
+
+    def begin(self, samples: int) -> CarriedMemory:
+        """Start with as much behind D as a pilot has put there."""
+        return CarriedMemory(float(samples), ())
+
+    def update(
+        self, carried: Array, answer: Answer, verdict: Verdict, anchor: Array | None, moved: float,
+        mirror_map: parts.MirrorMap, samples: int, memory: CarriedMemory,
+    ) -> tuple[Blend, CarriedMemory]:  # fmt: skip
+        """Return the carried estimate; a sample of high curvature counts for less."""
+        factor, curvatures = verdict.factor, memory.curvatures
+        if self.leverage < inf:
+            factor, curvatures = self._cap(factor, answer, moved, mirror_map, curvatures)
+        count, dimension = answer.samples, carried.size if self.dimension is None else self.dimension
+        haste = 1 + self.early / (1 + (samples + count) / (self.span * dimension))
+        share = 1 / (1 + memory.worth / (haste * count))
+        worth = max(1.0, (memory.worth + count) * verdict.calmer**2)
+        return blend(carried, answer, factor, share, anchor), CarriedMemory(worth, curvatures)
+
+    def _cap(
+        self, factor: Array, answer: Answer, moved: float, mirror_map: parts.MirrorMap, curvatures: tuple[float, ...]
+    ) -> tuple[Array, tuple[float, ...]]:
+        """Multiply each factor by min(1, leverage * typical / curvature), sample by sample in order."""
+        capped, bends = factor.copy(), answer.curvature
+        if bends is None:
+            if moved == 0 or answer.g_before is None:
+                return capped, curvatures
+            bends = np.array([mirror_map.dual_norm(row) for row in answer.g - answer.g_before]) / moved
+        for i in np.flatnonzero(answer.finite):
+            bend = float(bends[i])
+            typical = self.typical or (median(curvatures) if curvatures else inf)
+            if bend > self.leverage * typical:
+                capped[i] *= self.leverage * typical / bend
+            if self.typical is None and len(curvatures) < SEEN_FOR_TYPICAL and bend > 0 and isfinite(bend):
+                curvatures = (*curvatures, bend)
+        return capped, curvatures
+
+
+def blend(carried: Array, answer: Answer, factor: Array, share: float, anchor: Array | None) -> Blend:
+    """Return (1 - b) D + mean_i [w_i (G_i - (1 - b) G'_i) + b (1 - w_i) a]."""
+    count = len(factor)
+    fresh = np.tensordot(factor, answer.g, axes=1) / count
+    if anchor is not None:
+        fresh = fresh + share * np.mean(1 - factor) * anchor
+    if share < 1 and answer.g_before is not None:
+        fresh = fresh + (1 - share) * (carried - np.tensordot(factor, answer.g_before, axes=1) / count)
+    return Blend(np.asarray(fresh), factor, share)
