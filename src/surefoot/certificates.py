@@ -40,7 +40,7 @@ class Sums(NamedTuple):
 
     along: sum alpha_i <Gbar_i, h_i>. direction: sum alpha_i Gbar_i. ratio: alpha_{1:t}. log_rest: log(alpha_T/alpha_t).
     squares, largest: sum alpha_i^2 and max alpha_i over all T rounds, in units of alpha_T. holds: whether every
-    threshold so far kept its promise.
+    threshold so far kept its promise. end: the first round that is not covered.
     """
 
     along: float
@@ -50,6 +50,7 @@ class Sums(NamedTuple):
     squares: float
     largest: float
     holds: bool
+    end: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,9 @@ class Trajectory:
         if self.sums is None:
             self._check()
             squares, largest, log_rest = _weights_ahead(self.conversion.weights, self.state, self.rounds)
-            nothing = Sums(0.0, np.zeros_like(self.state.h), 0.0, log_rest, squares, largest, holds=True)
+            nothing = Sums(
+                0.0, np.zeros_like(self.state.h), 0.0, log_rest, squares, largest, True, self.state.t + self.rounds
+            )
             object.__setattr__(self, "sums", nothing)
 
     def update(self, state: State, info: Info) -> "Trajectory":
@@ -95,7 +98,7 @@ class Trajectory:
         last, sums = self.state, self._sums
         if state.t != last.t + 1:
             raise ValueError(f"state: expected the one before round {last.t + 1}, got the one before round {state.t}")
-        if sums.ratio > 0 and sums.log_rest <= -ROUNDING:
+        if last.t == sums.end:
             raise ValueError(f"rounds: this certificate was opened for {self.rounds} rounds, and they are over")
         first = sums.ratio == 0
         shrink = 0.0 if first else 1 / growth(self.conversion.weights, last.t - 1)
@@ -104,7 +107,7 @@ class Trajectory:
         direction = shrink * sums.direction + share * info.processed
         log_rest = sums.log_rest if first else sums.log_rest + log(shrink)
         holds = sums.holds and self._in_range(last, info)
-        after = Sums(along, direction, last.weight_ratio, log_rest, sums.squares, sums.largest, holds)
+        after = sums._replace(along=along, direction=direction, ratio=last.weight_ratio, log_rest=log_rest, holds=holds)
         return replace(self, state=state, sums=after)
 
     def bound(self) -> Certificate:

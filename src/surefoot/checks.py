@@ -55,6 +55,15 @@ def whole(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
+def part(name: str, value: Any, method: str) -> None:
+    """Check that `value` is a part that offers `method`, and let it check its own settings if it can."""
+    if isinstance(value, type) or not callable(getattr(value, method, None)):
+        raise TypeError(f"{name}: expected a part with the method {method!r}, as an instance, got {value!r:.80}")
+    own = getattr(value, "check", None)
+    if own is not None:
+        own()
+
+
 def array(name: str, value: ArrayLike) -> Array:
     """Return a float64 copy of `value`."""
     try:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import parts
-from surefoot.checks import finite_array, number, whole
+from surefoot.checks import finite_array, number, part, whole
 from surefoot.estimates import Fresh
 from surefoot.feedback import Raw, read
 from surefoot.parts import Array, Memory
@@ -61,7 +61,7 @@ class Conversion:
 
     >>> import surefoot as sf
     >>> conversion = sf.Conversion(sf.MirrorDescent(sf.Constant(0.5)), feedback=sf.Clip(sf.ConstantThreshold(1.0)))
-    >>> conversion.run(lambda h: h - 3.0, np.zeros(2), rounds=200).hbar.round(1)
+    >>> conversion.run(lambda h: h - 3.0, np.zeros(2), rounds=2000).hbar.round(1)
     array([3., 3.])
     """
 
@@ -72,8 +72,10 @@ class Conversion:
     estimate: parts.Estimate = Fresh()
 
     def __post_init__(self) -> None:
-        for part in (self.learner, self.feedback, self.weights, self.estimate):
-            part.check()
+        part("learner", self.learner, "move")
+        part("feedback", self.feedback, "process")
+        part("weights", self.weights, "at")
+        part("estimate", self.estimate, "update")
         self._interpolation()
 
     def start(self, h1: ArrayLike, t: int = 1, samples: int = 0) -> State:

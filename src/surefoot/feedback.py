@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from surefoot import parts
 from surefoot.anchors import Anchor
-from surefoot.checks import array
+from surefoot.checks import array, part
 from surefoot.parts import Answer, Array, Memory, Verdict
 
 
@@ -175,7 +175,7 @@ def _numbers(name: str, value: ArrayLike, count: int, scalar: bool) -> Array:
 
 
 def _check(threshold: parts.ThresholdRule, anchor: Anchor | None, per: str) -> None:
-    threshold.check()
+    part("threshold", threshold, "lines")
     if per not in ("sample", "batch"):
         raise ValueError(f'per: expected "sample" or "batch", got {per!r}')
     if anchor is not None:

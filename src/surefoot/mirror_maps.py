@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot import parts
-from surefoot.checks import positive
+from surefoot.checks import part, positive
 from surefoot.domains import Everywhere, Simplex, euclidean_norm
 from surefoot.parts import Array
 
@@ -22,7 +22,7 @@ class Euclidean(NamedTuple):
 
     def check(self) -> None:
         """The domain is well formed."""
-        self.domain.check()
+        part("domain", self.domain, "project")
 
     @property
     def strong_convexity(self) -> float:

@@ -1,7 +1,8 @@
 """What a part must offer: the one page for people who add a learner, a threshold, a weight rule, a mirror map.
 
 A part is a `NamedTuple`: its fields are its settings, its methods are pure, and whatever it remembers goes in and
-out as `memory`, a value it made itself. `check` raises an error that names the setting; `Conversion` calls it once.
+out as `memory`, a value it made itself. A part may have a `check` that raises an error naming the wrong setting;
+`Conversion` calls it once.
 Arrays handed to a part are read-only, and so is the memory it returns.
 """
 
@@ -14,28 +15,21 @@ Array: TypeAlias = NDArray[np.float64]
 Memory: TypeAlias = Any
 
 
-class Part(Protocol):
-    """Everything that can be plugged in."""
-
-    def check(self) -> None:
-        """Raise an error that names the setting, says what is wrong with it and what to pass."""
-
-
-class StepSize(Part, Protocol):
+class StepSize(Protocol):
     """The rule beta_t."""
 
     def at(self, t: int) -> float:
         """Return the positive step size beta_t of round t, counted from 1."""
 
 
-class Weights(Part, Protocol):
+class Weights(Protocol):
     """The rule alpha_t. A rule may add `ratio(t)` and `growth(t)`; see `surefoot.weights`."""
 
     def at(self, t: int) -> float:
         """Return the positive weight alpha_t of h_t."""
 
 
-class Domain(Part, Protocol):
+class Domain(Protocol):
     """The convex set H, with Euclidean distances."""
 
     def diameter(self, like: Array) -> float:
@@ -54,7 +48,7 @@ class Domain(Part, Protocol):
         """Return max_{h' in H} ||h' - h||."""
 
 
-class MirrorMap(Part, Protocol):
+class MirrorMap(Protocol):
     """A function Phi on a domain, strongly convex in its norm."""
 
     @property
@@ -93,7 +87,7 @@ class MirrorMap(Part, Protocol):
         """Return max_{h' in H} norm(h' - h)."""
 
 
-class Learner(Part, Protocol):
+class Learner(Protocol):
     """An online learner A: from h_t and the processed feedback to h_{t+1}."""
 
     @property
@@ -107,7 +101,7 @@ class Learner(Part, Protocol):
         """Return h_{t+1} and the memory after round t."""
 
 
-class ThresholdRule(Part, Protocol):
+class ThresholdRule(Protocol):
     """The two lines between which feedback passes unchanged, is clipped, or is rejected."""
 
     def begin(self, dimension: int, samples: int) -> Memory:
@@ -147,7 +141,7 @@ class Verdict(NamedTuple):
     calmer: float
 
 
-class Feedback(Part, Protocol):
+class Feedback(Protocol):
     """The sub-routine Process: a factor in [0, 1] for each judgement."""
 
     @property
@@ -173,7 +167,7 @@ class Blend(NamedTuple):
     share: float
 
 
-class Estimate(Part, Protocol):
+class Estimate(Protocol):
     """How this round's feedback joins that of the rounds before."""
 
     @property

@@ -290,7 +290,8 @@ class LeastRisk(NamedTuple):
         scale = min(unit * 2.0 ** ((median + within - MIDDLE) / PER_OCTAVE), LARGEST)
 
         tail, far = beyond[median + TRIPLE : BINS - TRIPLE], beyond[median + 2 * TRIPLE : BINS]
-        gaps = np.flatnonzero((tail > 0) & (far > self.gap * tail + GAP_MARGIN * np.sqrt(tail)))
+        remaining = min(self.gap, 1.0)  # of a tail, never more than all remains
+        gaps = np.flatnonzero((tail > 0) & (far > remaining * tail + GAP_MARGIN * np.sqrt(tail)))
         last = min(median + TRIPLE + int(gaps[0]) + TRIPLE // 2, BINS - 1) if gaps.size else BINS
         reject = unit * float(CENTERS[last]) if gaps.size else inf
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from surefoot import parts
+from surefoot.checks import part
 from surefoot.mirror_maps import Euclidean
 from surefoot.parts import Array, Memory
 from surefoot.step_sizes import step
@@ -22,8 +23,8 @@ class FollowTheRegularizedLeader(NamedTuple):
 
     def check(self) -> None:
         """Both parts are well formed."""
-        self.step_size.check()
-        self.mirror_map.check()
+        part("step_size", self.step_size, "at")
+        part("mirror_map", self.mirror_map, "to_primal")
 
     def start(self, h1: Array) -> Memory:
         """Remember where h_1 lies in the dual space, and the sum of the weighted gradients."""

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from surefoot import parts
+from surefoot.checks import part
 from surefoot.mirror_maps import Euclidean
 from surefoot.parts import Array, Memory
 from surefoot.step_sizes import step
@@ -19,8 +20,8 @@ class MirrorDescent(NamedTuple):
 
     def check(self) -> None:
         """Both parts are well formed."""
-        self.step_size.check()
-        self.mirror_map.check()
+        part("step_size", self.step_size, "at")
+        part("mirror_map", self.mirror_map, "to_primal")
 
     def start(self, h1: Array) -> Memory:
         """Nothing to remember: h_t is all there is."""

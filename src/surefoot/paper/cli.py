@@ -75,19 +75,17 @@ def reproduce(options: argparse.Namespace) -> int:
 
 def show(console: "rich.console.Console", rows: list[Row], epochs: int) -> None:  # type: ignore[name-defined]  # noqa: F821
     """Print a table: mean and spread of the test loss after a few epochs, error and truncations at the end."""
-    from rich.box import SIMPLE
     from rich.table import Table
 
     chosen = sorted({1, (epochs + 1) // 2, epochs})
     for dataset in dict.fromkeys(row.dataset for row in rows):
-        table = Table(
-            title=f"{dataset}: test log loss ± standard deviation over trials", title_justify="left", box=SIMPLE
-        )
+        title = f"\n{dataset}: test log loss ± standard deviation over trials"
+        table = Table(title=title, title_justify="left", box=None, padding=(0, 1), pad_edge=False)
         table.add_column("method", no_wrap=True)
         for epoch in chosen:
-            table.add_column(f"epoch {epoch}", justify="right")
+            table.add_column(f"epoch {epoch}", justify="right", no_wrap=True)
         table.add_column("error", justify="right")
-        table.add_column("truncated", justify="right")
+        table.add_column("fired", justify="right")
         for method in METHODS:
             mine = [row for row in rows if (row.dataset, row.method) == (dataset, method)]
             cells = []
