@@ -1,0 +1,1 @@
+"""Measurements beside named peers and known results; nothing here gates the tests."""
