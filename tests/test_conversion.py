@@ -176,7 +176,7 @@ def test_state_is_immutable_even_after_pickling():
     g = np.ones(4)
     state, _ = conversion.tell(conversion.start(np.zeros(4)), g, g)
     for kept in (state, pickle.loads(pickle.dumps(state))):
-        for array in (kept.h, kept.hbar, kept.before, kept.carried, kept.memory[0][1], kept.memory[1].counts):
+        for array in (kept.h, kept.hbar, kept.before, kept.carried, kept.memory[0][1], kept.memory[1].first):
             with pytest.raises(ValueError, match="read-only"):
                 array[...] = 0.0
     with pytest.raises(AttributeError):
@@ -224,7 +224,7 @@ CARRIED = sf.Conversion(PLAIN.learner, estimate=sf.Carried())
         (lambda: PLAIN.start([9.0, 0.0]), "h1: the start must lie in the domain"),
         (lambda: PLAIN.start([0.0], t=0), "t: expected a whole number of at least 1"),
         (lambda: PLAIN.start([0.0], t=1.5), "t: expected a whole number"),
-        (lambda: PLAIN.start([0.0], samples=-1), "samples: expected a whole number of at least 0"),
+        (lambda: PLAIN.start([0.0], samples=-1), "samples: expected a non-negative finite number"),
         (lambda: PLAIN.tell(PLAIN.start([0.0, 0.0]), [1.0]), r"g: expected a gradient of shape \(2,\)"),
         (lambda: PLAIN.tell(PLAIN.start([0.0, 0.0]), np.ones((0, 2))), r"got shape \(0, 2\)"),
         (lambda: PLAIN.tell(PLAIN.start([0.0, 0.0]), [[1.0, 2.0], [3.0]]), "g: expected numbers of one shape"),

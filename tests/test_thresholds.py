@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import surefoot as sf
+from surefoot.feedback import optional
 from surefoot.thresholds import WARM_UP, bin_of
 
 INF = np.inf
@@ -109,8 +110,10 @@ def feed(rule, sizes, batch=1, samples=0):
     for begin in range(0, len(sizes), batch):
         for size in sizes[begin : begin + batch]:
             lines.append((*rule.lines(memory, 0.0), rule.scale(memory)))
-            memory = rule.learn(memory, size)
-        memory = rule.close(memory, samples + min(begin + batch, len(sizes)))
+            memory = (rule.learn if rule.ready(memory) else rule.warm_up)(memory, size, 1.0)
+        now = samples + min(begin + batch, len(sizes))
+        if optional(rule, "due")(memory, now):
+            memory = rule.close(memory, now)
     return lines, memory
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import parts
-from surefoot.checks import finite_array, number, part, whole
+from surefoot.checks import finite_array, non_negative, number, part, whole
 from surefoot.estimates import Fresh
 from surefoot.feedback import Raw, read
 from surefoot.parts import Array, Memory
@@ -24,7 +24,7 @@ class State(NamedTuple):
     """
 
     t: int
-    samples: int
+    samples: float
     h: Array
     hbar: Array
     weight_ratio: float
@@ -78,9 +78,9 @@ class Conversion:
         part("estimate", self.estimate, "update")
         self._interpolation()
 
-    def start(self, h1: ArrayLike, t: int = 1, samples: int = 0) -> State:
+    def start(self, h1: ArrayLike, t: int = 1, samples: float = 0) -> State:
         """Return the state before round t; a pilot that spent `samples` samples on h1 stands for t - 1 rounds there."""
-        h, t, samples = finite_array("h1", h1), whole("t", t, 1), whole("samples", samples, 0)
+        h, t, _ = finite_array("h1", h1), whole("t", t, 1), non_negative("samples", samples)
         if not self.learner.mirror_map.contains(h):
             raise ValueError(f"h1: the start must lie in the domain of {self.learner.mirror_map}")
         if self.feedback.anchor is not None and np.shape(self.feedback.anchor.gradient) != h.shape:
@@ -97,12 +97,15 @@ class Conversion:
 
     def tell(
         self, state: State, g: ArrayLike, g_before: ArrayLike | None = None,
-        *, size: ArrayLike | None = None, curvature: ArrayLike | None = None,
+        *, size: ArrayLike | None = None, curvature: ArrayLike | None = None, weight: ArrayLike | None = None,
+        known: ArrayLike | None = None,
     ) -> tuple[State, Info]:  # fmt: skip
         """Go one round on, with the gradient at `ask(state)`: one, or one for each of m samples along a first axis.
 
         g_before: the same samples at `state.before`, where the estimate is `Carried`. size: what the threshold is to
         judge, instead of the dual norm of g - g~. curvature: of each sample, instead of ||g - g_before|| / distance.
+        weight: how many samples each stands for. known: the gradient of a part of R that needs no processing, such as
+        a penalty; it goes to the learner as it is.
         """
         if self.estimate.two_points and g_before is None:
             raise ValueError(
@@ -114,14 +117,15 @@ class Conversion:
         away = np.nan if anchor is None else geometry.norm(np.asarray(x - anchor.point))
         before = g_before if self.estimate.two_points else None
 
-        answer = read(self.feedback, geometry.dual_norm, state.h, target, g, before, size, curvature)
+        answer = read(self.feedback, geometry.dual_norm, state.h, target, g, before, size, curvature, weight)
         samples = state.samples + answer.samples
         verdict, rule = self.feedback.process(answer, away, rule, state.t, samples)
         moved = geometry.norm(x - state.before)
         given, estimate = self.estimate.update(
             state.carried, answer, verdict, target, moved, geometry, state.samples, estimate
         )
-        h, learner = self._move(state, given.carried, learner)
+        processed = given.carried if known is None else given.carried + finite_array("known", known)
+        h, learner = self._move(state, processed, learner)
         weight_ratio = 1 + state.weight_ratio / growth(self.weights, state.t)
         hbar = state.hbar + (h - state.hbar) / weight_ratio
 
@@ -129,7 +133,7 @@ class Conversion:
         after = _sealed_state(state.t + 1, samples, h, hbar, weight_ratio, x, given.carried, memory)
         judged = answer.size, verdict.threshold, verdict.action, given.factor
         distance, threshold, action, factor = (values[0].item() for values in judged) if answer.scalar else judged
-        return after, Info(distance, threshold, action, given.carried, factor, given.share)
+        return after, Info(distance, threshold, action, processed, factor, given.share)
 
     def step(self, state: State, gradient: Callable[..., Any]) -> tuple[State, Info]:
         """Ask, call `gradient(point)`, tell; under `Carried`, `gradient(point, before)` returns (g, g_before)."""

@@ -5,8 +5,9 @@ Both estimates are one formula,
     D = (1 - b) D + mean_i [w_i (G_i - (1 - b) G'_i) + b (1 - w_i) a],
 
 with w_i the factors of the feedback, a the anchor's gradient (or zero), G_i and G'_i sample i at this round's query
-point and at the one before. `Fresh` is b = 1: the paper's feedback, whose noise never shrinks. `Carried` lets b fall
-like 1/t, and D becomes the average of all samples so far, carried to the present point.
+point and at the one before; the mean is weighted where samples are. `Fresh` is b = 1: the paper's feedback, whose noise
+never shrinks. `Carried` lets b fall like 1/t, and D becomes the average of all samples so far, carried to the present
+point.
 """
 
 from math import inf, isfinite
@@ -33,16 +34,28 @@ class Fresh(NamedTuple):
     def check(self) -> None:
         """Nothing can be wrong."""
 
-    def begin(self, samples: int) -> tuple[()]:
+    def begin(self, samples: float) -> tuple[()]:
         """Nothing to remember."""
         return ()
 
     def update(
         self, carried: Array, answer: Answer, verdict: Verdict, anchor: Array | None, moved: float,
-        mirror_map: parts.MirrorMap, samples: int, memory: tuple[()],
+        mirror_map: parts.MirrorMap, samples: float, memory: tuple[()],
     ) -> tuple[Blend, tuple[()]]:  # fmt: skip
         """Return mean_i [w_i G_i + (1 - w_i) a]."""
         return blend(carried, answer, verdict.factor, 1.0, anchor), memory
+
+    def share(self, worth: float, samples: float, count: float, dimension: int) -> float:
+        """Return 1: nothing is carried."""
+        return 1.0
+
+    def worth(self, worth: float, count: float, calmer: float) -> float:
+        """Return 0: nothing is carried."""
+        return 0.0
+
+    def cap(self, factor: float, bend: float, typical: float) -> float:
+        """Return the factor: fresh feedback is judged by its feedback alone."""
+        return factor
 
 
 class CarriedMemory(NamedTuple):
@@ -84,23 +97,35 @@ class Carried(NamedTuple):
         if self.dimension is not None:
             whole("dimension", self.dimension, 1)
 
-    def begin(self, samples: int) -> CarriedMemory:
+    def begin(self, samples: float) -> CarriedMemory:
         """Start with as much behind D as a pilot has put there."""
         return CarriedMemory(float(samples), ())
 
     def update(
         self, carried: Array, answer: Answer, verdict: Verdict, anchor: Array | None, moved: float,
-        mirror_map: parts.MirrorMap, samples: int, memory: CarriedMemory,
+        mirror_map: parts.MirrorMap, samples: float, memory: CarriedMemory,
     ) -> tuple[Blend, CarriedMemory]:  # fmt: skip
         """Return the carried estimate; a sample of high curvature counts for less."""
         factor, curvatures = verdict.factor, memory.curvatures
         if self.leverage < inf:
             factor, curvatures = self._cap(factor, answer, moved, mirror_map, curvatures)
-        count, dimension = answer.samples, carried.size if self.dimension is None else self.dimension
-        haste = 1 + self.early / (1 + (samples + count) / (self.span * dimension))
-        share = 1 / (1 + memory.worth / (haste * count))
-        worth = max(1.0, (memory.worth + count) * verdict.calmer**2)
+        dimension = carried.size if self.dimension is None else self.dimension
+        share = self.share(memory.worth, samples, answer.samples, dimension)
+        worth = self.worth(memory.worth, answer.samples, verdict.calmer)
         return blend(carried, answer, factor, share, anchor), CarriedMemory(worth, curvatures)
+
+    def share(self, worth: float, samples: float, count: float, dimension: int) -> float:
+        """Return b of a round of `count` samples, the estimate standing for `worth` of the `samples` before."""
+        haste = 1 + self.early / (1 + (samples + count) / (self.span * dimension))
+        return 1 / (1 + worth / (haste * count))
+
+    def worth(self, worth: float, count: float, calmer: float) -> float:
+        """Return how many samples the estimate stands for after a round; less, where the noise has fallen."""
+        return max(1.0, (worth + count) * calmer**2)
+
+    def cap(self, factor: float, bend: float, typical: float) -> float:
+        """Return the factor of a sample, less where its curvature is beyond `leverage` times the typical."""
+        return factor * (self.leverage * typical / bend) if bend > self.leverage * typical else factor
 
     def _cap(
         self, factor: Array, answer: Answer, moved: float, mirror_map: parts.MirrorMap, curvatures: tuple[float, ...]
@@ -114,8 +139,7 @@ class Carried(NamedTuple):
         for i in np.flatnonzero(answer.finite):
             bend = float(bends[i])
             typical = self.typical or (median(curvatures) if curvatures else inf)
-            if bend > self.leverage * typical:
-                capped[i] *= self.leverage * typical / bend
+            capped[i] = self.cap(capped[i], bend, typical)
             if self.typical is None and len(curvatures) < SEEN_FOR_TYPICAL and bend > 0 and isfinite(bend):
                 curvatures = (*curvatures, bend)
         return capped, curvatures
@@ -123,10 +147,10 @@ class Carried(NamedTuple):
 
 def blend(carried: Array, answer: Answer, factor: Array, share: float, anchor: Array | None) -> Blend:
     """Return (1 - b) D + mean_i [w_i (G_i - (1 - b) G'_i) + b (1 - w_i) a]."""
-    count = len(factor)
-    fresh = np.tensordot(factor, answer.g, axes=1) / count
+    used = answer.weight * factor / answer.samples
+    fresh = np.tensordot(used, answer.g, axes=1)
     if anchor is not None:
-        fresh = fresh + share * np.mean(1 - factor) * anchor
+        fresh = fresh + share * np.sum(answer.weight * (1 - factor) / answer.samples) * anchor
     if share < 1 and answer.g_before is not None:
-        fresh = fresh + (1 - share) * (carried - np.tensordot(factor, answer.g_before, axes=1) / count)
+        fresh = fresh + (1 - share) * (carried - np.tensordot(used, answer.g_before, axes=1))
     return Blend(np.asarray(fresh), factor, share)

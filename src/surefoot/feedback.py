@@ -7,7 +7,7 @@ finite is replaced here, by a branch: 0 * NaN would be NaN.
 
 from collections.abc import Callable
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,11 +33,11 @@ class Raw(NamedTuple):
     def check(self) -> None:
         """Nothing can be wrong."""
 
-    def begin(self, dimension: int, samples: int) -> Memory:
+    def begin(self, dimension: int, samples: float) -> Memory:
         """Nothing to remember."""
         return ()
 
-    def process(self, answer: Answer, away: float, memory: Memory, t: int, samples: int) -> tuple[Verdict, Memory]:
+    def process(self, answer: Answer, away: float, memory: Memory, t: int, samples: float) -> tuple[Verdict, Memory]:
         """Return factors of one."""
         if not answer.finite.all():
             raise ValueError(
@@ -62,15 +62,15 @@ class Truncate(NamedTuple):
         """Threshold, anchor and per are well formed."""
         _check(self.threshold, self.anchor, self.per)
 
-    def begin(self, dimension: int, samples: int) -> Memory:
+    def begin(self, dimension: int, samples: float) -> Memory:
         """Return the rule's memory."""
-        return self.threshold.begin(dimension, samples)
+        return optional(self.threshold, "begin")(dimension, samples)
 
     def factor(self, size: float, clip: float, reject: float) -> float:
         """Return 1 up to the clip line, 0 beyond."""
         return 1.0 if size <= clip else 0.0
 
-    def process(self, answer: Answer, away: float, memory: Memory, t: int, samples: int) -> tuple[Verdict, Memory]:
+    def process(self, answer: Answer, away: float, memory: Memory, t: int, samples: float) -> tuple[Verdict, Memory]:
         """Judge in order."""
         return judge(self.factor, self.threshold, answer, away, memory, samples)
 
@@ -90,9 +90,9 @@ class Clip(NamedTuple):
         """Threshold, anchor and per are well formed."""
         _check(self.threshold, self.anchor, self.per)
 
-    def begin(self, dimension: int, samples: int) -> Memory:
+    def begin(self, dimension: int, samples: float) -> Memory:
         """Return the rule's memory."""
-        return self.threshold.begin(dimension, samples)
+        return optional(self.threshold, "begin")(dimension, samples)
 
     def factor(self, size: float, clip: float, reject: float) -> float:
         """Return 1 up to the clip line, clip/size up to the reject line, 0 beyond."""
@@ -100,43 +100,76 @@ class Clip(NamedTuple):
             return 1.0
         return clip / size if size <= reject else 0.0
 
-    def process(self, answer: Answer, away: float, memory: Memory, t: int, samples: int) -> tuple[Verdict, Memory]:
+    def process(self, answer: Answer, away: float, memory: Memory, t: int, samples: float) -> tuple[Verdict, Memory]:
         """Judge in order."""
         return judge(self.factor, self.threshold, answer, away, memory, samples)
 
 
 def judge(
-    factor: Callable[[float, float, float], float], rule: parts.ThresholdRule,
-    answer: Answer, away: float, memory: Memory, samples: int,
+    factor: Callable[[float, float, float], float], rule: Any,
+    answer: Answer, away: float, memory: Memory, samples: float,
 ) -> tuple[Verdict, Memory]:  # fmt: skip
     """Judge each size by the lines of the moment, then let it move the rule."""
-    before = rule.scale(memory)
+    learn, ready, due, scale = (optional(rule, name) for name in ("learn", "ready", "due", "scale"))
+    before, memory = scale(memory), _copied(memory)
     factors, clips = np.zeros(len(answer.size)), np.empty(len(answer.size))
-    for i, size in enumerate(answer.size.tolist()):
+    for i, (size, weight) in enumerate(zip(answer.size.tolist(), answer.weight.tolist(), strict=True)):
         clips[i], reject = rule.lines(memory, away)
         if answer.finite[i]:
             factors[i] = factor(abs(size), clips[i], reject)
-            memory = rule.learn(memory, size)
-    memory = rule.close(memory, samples)
-    after = rule.scale(memory)
+            memory = learn(memory, size, weight) if ready(memory) else rule.warm_up(memory, size, weight)
+    if due(memory, samples):
+        memory = rule.close(memory, samples)
+    after = scale(memory)
     calmer = after / before if 0 < after < before else 1.0
     action = np.where(factors == 1, "kept", np.where(factors > 0, "clipped", "replaced"))
     return Verdict(factors, clips, action, calmer), memory
 
 
+# What a threshold rule that leaves a method out is taken to mean.
+LEFT_OUT: dict[str, Callable[..., Any]] = {
+    "begin": lambda dimension, samples: (),
+    "learn": lambda memory, size, weight: memory,
+    "ready": lambda memory: True,
+    "due": lambda memory, samples: False,
+    "scale": lambda memory: 0.0,
+}
+
+
+def optional(rule: object, name: str) -> Callable[..., Any]:
+    """Return a rule's own method, or what leaving it out means."""
+    method: Callable[..., Any] = getattr(rule, name, LEFT_OUT[name])
+    return method
+
+
+def _copied(memory: Memory) -> Memory:
+    """Return a memory whose arrays a rule may write to."""
+    if isinstance(memory, np.ndarray):
+        return memory.copy()
+    if isinstance(memory, tuple):
+        parts_of = map(_copied, memory)
+        return type(memory)(*parts_of) if hasattr(memory, "_fields") else tuple(parts_of)
+    return memory
+
+
 def read(
     feedback: parts.Feedback, dual_norm: Callable[[Array], float], like: Array, anchor: Array | None,
     g: ArrayLike, g_before: ArrayLike | None, size: ArrayLike | None, curvature: ArrayLike | None,
+    weight: ArrayLike | None,
 ) -> Answer:  # fmt: skip
     """Bring an answer of any accepted shape into one: judgements along the first axis."""
     rows, scalar = _rows("g", g, like, like.ndim)
     rows_before = None if g_before is None else _rows("g_before", g_before, like, like.ndim)[0]
-    samples = len(rows)
-    if rows_before is not None and len(rows_before) != samples:
-        raise ValueError(f"g_before: expected as many samples as g has, {samples}, got {len(rows_before)}")
+    if rows_before is not None and len(rows_before) != len(rows):
+        raise ValueError(f"g_before: expected as many samples as g has, {len(rows)}, got {len(rows_before)}")
+    weights = np.ones(len(rows)) if weight is None else _numbers("weight", weight, len(rows), scalar)
+    if not (np.isfinite(weights) & (weights > 0)).all():
+        raise ValueError("weight: expected positive finite numbers; leave samples of weight zero out")
+    samples = len(rows) if weight is None else float(weights.sum())
     if feedback.per == "batch" and not scalar:
-        rows, scalar = rows.mean(axis=0, keepdims=True), True
-        rows_before = None if rows_before is None else rows_before.mean(axis=0, keepdims=True)
+        rows, scalar = np.tensordot(weights, rows, axes=1)[None] / samples, True
+        rows_before = None if rows_before is None else np.tensordot(weights, rows_before, axes=1)[None] / samples
+        weights = np.array([float(samples)])
     finite = np.isfinite(rows).reshape(len(rows), -1).all(axis=1)
     if rows_before is not None:
         finite &= np.isfinite(rows_before).reshape(len(rows), -1).all(axis=1)
@@ -152,7 +185,7 @@ def read(
         rows[~finite] = 0.0
         if rows_before is not None:
             rows_before[~finite] = 0.0
-    return Answer(rows, rows_before, sizes, curvatures, finite, samples, scalar)
+    return Answer(rows, rows_before, sizes, curvatures, weights, finite, samples, scalar)
 
 
 def _rows(name: str, value: ArrayLike, like: Array, ndim: int) -> tuple[Array, bool]:

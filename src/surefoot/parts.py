@@ -104,20 +104,33 @@ class Learner(Protocol):
 class ThresholdRule(Protocol):
     """The two lines between which feedback passes unchanged, is clipped, or is rejected."""
 
-    def begin(self, dimension: int, samples: int) -> Memory:
-        """Return the memory before the first round, `samples` of which a pilot has already spent."""
-
     def lines(self, memory: Memory, away: float) -> tuple[float, float]:
         """Return the clip and the reject line; `away` is the distance of the queried point from the anchor's."""
 
-    def learn(self, memory: Memory, size: float) -> Memory:
-        """Take in one size, after it was judged."""
 
-    def close(self, memory: Memory, samples: int) -> Memory:
-        """End a round, `samples` having been seen in all."""
+class LearningRule(ThresholdRule, Protocol):
+    """A threshold rule that learns. It may change the arrays of its memory in place: it is handed its own copy."""
+
+    def begin(self, dimension: int, samples: float) -> Memory:
+        """Return the memory before the first round, `samples` of which a pilot has already spent."""
+
+    def learn(self, memory: Memory, size: float, weight: float) -> Memory:
+        """Take in one size, after it was judged, that stands for `weight` samples."""
+
+    def ready(self, memory: Memory) -> bool:
+        """Say whether `learn` will do; until then `warm_up` is called in its place. Optional: always."""
+
+    def warm_up(self, memory: Memory, size: float, weight: float) -> Memory:
+        """Take in one of the first sizes."""
+
+    def due(self, memory: Memory, samples: float) -> bool:
+        """Say whether `close` is wanted at the end of this round, `samples` seen in all. Optional: never."""
+
+    def close(self, memory: Memory, samples: float) -> Memory:
+        """End a round."""
 
     def scale(self, memory: Memory) -> float:
-        """Return the typical size, 0 while nothing is learned."""
+        """Return the typical size, 0 while nothing is learned. Optional: 0."""
 
 
 class Answer(NamedTuple):
@@ -127,8 +140,9 @@ class Answer(NamedTuple):
     g_before: Array | None
     size: Array
     curvature: Array | None
+    weight: Array
     finite: NDArray[np.bool_]
-    samples: int
+    samples: float
     scalar: bool
 
 
@@ -152,10 +166,10 @@ class Feedback(Protocol):
     def per(self) -> str:
         """What is judged: each "sample", or the mean over the "batch"."""
 
-    def begin(self, dimension: int, samples: int) -> Memory:
+    def begin(self, dimension: int, samples: float) -> Memory:
         """Return the memory before the first round."""
 
-    def process(self, answer: Answer, away: float, memory: Memory, t: int, samples: int) -> tuple[Verdict, Memory]:
+    def process(self, answer: Answer, away: float, memory: Memory, t: int, samples: float) -> tuple[Verdict, Memory]:
         """Judge one round's answer; `samples` counts all samples up to the end of this round."""
 
 
@@ -174,11 +188,11 @@ class Estimate(Protocol):
     def two_points(self) -> bool:
         """Whether a round needs its sample at the previous query point too."""
 
-    def begin(self, samples: int) -> Memory:
+    def begin(self, samples: float) -> Memory:
         """Return the memory before the first round."""
 
     def update(
         self, carried: Array, answer: Answer, verdict: Verdict, anchor: Array | None, moved: float,
-        mirror_map: MirrorMap, samples: int, memory: Memory,
+        mirror_map: MirrorMap, samples: float, memory: Memory,
     ) -> tuple[Blend, Memory]:  # fmt: skip
         """Return D_t; `moved` is the distance between the two query points, `samples` counts those before."""

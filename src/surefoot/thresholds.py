@@ -3,6 +3,9 @@
 A rule yields two lines for the size of one piece of feedback. Up to the first it passes unchanged, between the two
 it is clipped, beyond the second it is rejected. A size is judged first and moves the rule afterwards; while a rule
 knows nothing, both lines are infinite.
+
+A rule that does not learn has only `lines`. One that learns has `begin` and `learn` too, and may have `warm_up` for as
+long as it is not `ready`, `close` for the end of a round in which it is `due`, and `scale`, the typical size.
 """
 
 from math import exp, floor, inf, isfinite, log, log2, sqrt
@@ -53,25 +56,9 @@ class ConstantThreshold(NamedTuple):
         """Both lines are positive, in order."""
         _check_lines("c", self.c, "reject", self.reject)
 
-    def begin(self, dimension: int, samples: int) -> tuple[()]:
-        """Nothing to remember."""
-        return ()
-
     def lines(self, memory: tuple[()], away: float) -> tuple[float, float]:
         """Return c and the reject line."""
         return self.c, self.reject
-
-    def learn(self, memory: tuple[()], size: float) -> tuple[()]:
-        """Nothing to learn."""
-        return memory
-
-    def close(self, memory: tuple[()], samples: int) -> tuple[()]:
-        """Nothing to end."""
-        return memory
-
-    def scale(self, memory: tuple[()]) -> float:
-        """Return 0: nothing is learned."""
-        return 0.0
 
 
 class SmoothThreshold(NamedTuple):
@@ -104,10 +91,6 @@ class SmoothThreshold(NamedTuple):
         non_negative("anchor_error", self.anchor_error)
         positive("base", self.base)
 
-    def begin(self, dimension: int, samples: int) -> tuple[()]:
-        """Nothing to remember."""
-        return ()
-
     def lines(self, memory: tuple[()], away: float) -> tuple[float, float]:
         """Return c_t, and no reject line."""
         if not isfinite(away):
@@ -116,26 +99,15 @@ class SmoothThreshold(NamedTuple):
             )
         return self.anchor_error * self.sigma + self.smoothness * away + self.base, inf
 
-    def learn(self, memory: tuple[()], size: float) -> tuple[()]:
-        """Nothing to learn."""
-        return memory
-
-    def close(self, memory: tuple[()], samples: int) -> tuple[()]:
-        """Nothing to end."""
-        return memory
-
-    def scale(self, memory: tuple[()]) -> float:
-        """Return 0: nothing is learned."""
-        return 0.0
-
 
 class RunningScaleMemory(NamedTuple):
-    """The running quantile, its least value so far, how many samples were seen, and the first sizes among them."""
+    """The running quantile, its least value so far, the samples seen, and the first sizes, `filled` of them."""
 
     scale: float
     least: float
-    seen: int
-    first: tuple[float, ...]
+    seen: float
+    filled: int
+    first: Array
 
 
 class RunningScale(NamedTuple):
@@ -168,10 +140,11 @@ class RunningScale(NamedTuple):
         if self.samples is not None:
             whole("samples", self.samples, 1)
 
-    def begin(self, dimension: int, samples: int) -> RunningScaleMemory:
+    def begin(self, dimension: int, samples: float) -> RunningScaleMemory:
         """Start from the given scale, or from nothing."""
-        scale = 0.0 if self.start is None else float(self.start)
-        return RunningScaleMemory(scale, scale or inf, samples, ())
+        if self.start is None:
+            return RunningScaleMemory(0.0, inf, float(samples), 0, np.zeros(WARM_UP))
+        return RunningScaleMemory(float(self.start), float(self.start), float(samples), WARM_UP, np.zeros(WARM_UP))
 
     def lines(self, memory: RunningScaleMemory, away: float) -> tuple[float, float]:
         """Return both lines at the present scale."""
@@ -181,20 +154,27 @@ class RunningScale(NamedTuple):
         clip = memory.scale * max(self.multiple, self.growth * sqrt(seen / -log(self.delta)))
         return clip, max(clip, memory.scale * self.reject)
 
-    def learn(self, memory: RunningScaleMemory, size: float) -> RunningScaleMemory:
-        """Step the quantile up or down; while there are few sizes, take their quantile itself."""
-        scale, first, size = memory.scale, memory.first, abs(size)
-        if self.start is None and len(first) < WARM_UP:
-            first = (*first, size) if size > 0 else first
-            scale = float(np.quantile(first, self.quantile)) if first else 0.0
-        elif size > 0:
-            scale *= exp(GAIN * self.quantile) if size > scale else exp(-GAIN * (1 - self.quantile))
-        least = min(memory.least, scale) if len(first) == WARM_UP or self.start is not None else inf
-        return RunningScaleMemory(scale, least, memory.seen + 1, first)
+    def ready(self, memory: RunningScaleMemory) -> bool:
+        """Say whether the first sizes have been seen."""
+        return memory.filled == WARM_UP
 
-    def close(self, memory: RunningScaleMemory, samples: int) -> RunningScaleMemory:
-        """Nothing happens between rounds."""
-        return memory
+    def warm_up(self, memory: RunningScaleMemory, size: float, weight: float) -> RunningScaleMemory:
+        """Take the quantile of the sizes seen so far."""
+        count, scale, least = memory.filled, memory.scale, memory.least
+        if size != 0:
+            memory.first[count] = abs(size)
+            count += 1
+            scale = float(np.quantile(memory.first[:count], self.quantile))
+            least = scale if count == WARM_UP else inf
+        return RunningScaleMemory(scale, least, memory.seen + weight, count, memory.first)
+
+    def learn(self, memory: RunningScaleMemory, size: float, weight: float) -> RunningScaleMemory:
+        """Step the quantile up or down."""
+        scale = memory.scale
+        if size != 0:
+            up = abs(size) > scale
+            scale *= exp(weight * GAIN * (self.quantile if up else self.quantile - 1))
+        return RunningScaleMemory(scale, min(memory.least, scale), memory.seen + weight, memory.filled, memory.first)
 
     def scale(self, memory: RunningScaleMemory) -> float:
         """Return the least scale so far: what goes up and down by a step each time has not fallen for good."""
@@ -212,14 +192,19 @@ LARGEST = 1e300  # of a scale
 
 
 class LeastRiskMemory(NamedTuple):
-    """The lines in force; the tally since they were read (by sign and size, in units of `unit`); the next reading."""
+    """The lines in force, the tally since they were read, and when to read them again.
+
+    counts: by sign and size, in units of `unit`, which is 0 during the warm-up. first: the first sizes, of which there
+    are `filled`. seen: samples, a pilot's included. following: the samples at which to read again, 0 where that is still open.
+    """
 
     lines: Lines
     counts: Array
     unit: float
-    first: tuple[float, ...]
-    begun: int
-    next_reading: int
+    first: Array
+    filled: int
+    seen: float
+    following: float
     dimension: int
 
 
@@ -255,7 +240,7 @@ class LeastRisk(NamedTuple):
         if self.dimension is not None:
             whole("dimension", self.dimension, 1)
 
-    def read(self, sizes: ArrayLike, samples: int, dimension: int) -> Lines:
+    def read(self, sizes: ArrayLike, samples: float, dimension: int) -> Lines:
         """Return the lines these sizes suggest after `samples` samples, with `dimension` unknowns to be found.
 
         >>> LeastRisk().read([-1.0, 2.0, -1.5, 0.5, 1.0] * 20 + [1000.0] * 5, samples=105, dimension=1).reject < 10
@@ -273,7 +258,7 @@ class LeastRisk(NamedTuple):
             counts[int(size > 0), bin_of(abs(size), unit)] += 1.0
         return self.judge(counts, unit, samples, dimension) or Lines(0.0, inf, inf)
 
-    def judge(self, counts: Array, unit: float, samples: int, dimension: int) -> Lines | None:
+    def judge(self, counts: Array, unit: float, samples: float, dimension: int) -> Lines | None:
         """Return the lines a tally suggests, None where it holds no size above zero.
 
         Bins run over eight a factor of two; the first holds exact zeros. Where these are half of all, the scale and
@@ -312,38 +297,48 @@ class LeastRisk(NamedTuple):
             risk += np.maximum(0.0, bias**2 - self.skew**2 * error)
         return Lines(scale, unit * float(line[np.argmin(risk)]), reject)
 
-    def begin(self, dimension: int, samples: int) -> LeastRiskMemory:
+    def begin(self, dimension: int, samples: float) -> LeastRiskMemory:
         """Start from the given lines, or from nothing."""
-        start = Lines(0.0, inf, inf) if self.start is None else self.start
+        start = Lines(0.0, inf, inf) if self.start is None else Lines(*map(float, self.start))
         unknowns = dimension if self.dimension is None else self.dimension
-        next_reading = 2 * samples if samples > 0 else WARM_UP
-        return LeastRiskMemory(start, np.zeros((2, BINS)), start.scale, (), samples, next_reading, unknowns)
+        following = 0.0 if self.start is None else 2.0 * samples if samples > 0 else float(WARM_UP)
+        empty, first = np.zeros((2, BINS)), np.zeros(WARM_UP)
+        return LeastRiskMemory(start, empty, start.scale, first, 0, float(samples), following, unknowns)
 
     def lines(self, memory: LeastRiskMemory, away: float) -> tuple[float, float]:
         """Return the lines in force."""
         return memory.lines.clip, memory.lines.reject
 
-    def learn(self, memory: LeastRiskMemory, size: float) -> LeastRiskMemory:
-        """Tally one size; while there are few, read the lines anew each time."""
-        if memory.unit > 0:
-            counts = memory.counts.copy()
-            counts[int(size > 0), bin_of(abs(size), memory.unit)] += 1.0
-            return memory._replace(counts=counts)
-        first, begun = (*memory.first[1 - WARM_UP :], size), memory.begun + 1
-        lines = self.read(first, begun, memory.dimension)
-        ready = len(first) == WARM_UP and lines.scale > 0
-        return memory._replace(lines=lines, unit=lines.scale if ready else 0.0, first=first, begun=begun)
+    def ready(self, memory: LeastRiskMemory) -> bool:
+        """Say whether there is a unit to tally in."""
+        return memory.unit > 0
 
-    def close(self, memory: LeastRiskMemory, samples: int) -> LeastRiskMemory:
-        """Read the lines anew when the samples seen have doubled since the last reading."""
-        if memory.unit == 0:
-            return memory
-        if memory.first:  # the warm-up ended in this round
-            return memory._replace(first=(), next_reading=2 * samples)
-        if samples < memory.next_reading:
-            return memory
+    def warm_up(self, memory: LeastRiskMemory, size: float, weight: float) -> LeastRiskMemory:
+        """Read the lines from the sizes seen so far; begin to tally when there are enough, one above zero."""
+        first, count, seen = memory.first, memory.filled, memory.seen + weight
+        if count == WARM_UP:  # all zeros so far
+            first[:-1], count = first[1:], count - 1
+        first[count] = size
+        count += 1
+        lines = self.read(first[:count], seen, memory.dimension)
+        unit = lines.scale if count == WARM_UP else 0.0
+        return memory._replace(lines=lines, unit=unit, filled=count, seen=seen)
+
+    def learn(self, memory: LeastRiskMemory, size: float, weight: float) -> LeastRiskMemory:
+        """Tally one size."""
+        memory.counts[int(size > 0), bin_of(abs(size), memory.unit)] += weight
+        return memory
+
+    def due(self, memory: LeastRiskMemory, samples: float) -> bool:
+        """Say whether the samples seen have doubled since the last reading."""
+        return memory.unit > 0 and samples >= memory.following
+
+    def close(self, memory: LeastRiskMemory, samples: float) -> LeastRiskMemory:
+        """Read the lines anew."""
+        if memory.following == 0:  # the warm-up ended in this round: it has just been done
+            return memory._replace(following=2.0 * samples)
         lines = self.judge(memory.counts, memory.unit, samples, memory.dimension) or memory.lines
-        return memory._replace(lines=lines, counts=np.zeros((2, BINS)), unit=lines.scale, next_reading=2 * samples)
+        return memory._replace(lines=lines, counts=np.zeros((2, BINS)), unit=lines.scale, following=2.0 * samples)
 
     def scale(self, memory: LeastRiskMemory) -> float:
         """Return the typical size."""
