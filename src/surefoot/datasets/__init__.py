@@ -91,13 +91,13 @@ def load(name: str, data_home: str | Path | None = None) -> Dataset:
 
 
 def presence(name: str, data_home: str | Path | None = None) -> Presence:
-    """Return whether a data set is at hand, without opening a file."""
+    """Return whether a data set is at hand, without reading a raw file."""
     known = source(name)
     if streams := _all(places.find(name, known, data_home)):
         bundled = all(stream.path.parent == places.BUNDLED for stream in streams)
         return Presence("package" if bundled else "raw files", str(streams[0].path.parent))
-    if entries := cache.entries(name):
-        return Presence("cache", str(entries[0].parent))
+    if cache.read_published(name) is not None:
+        return Presence("cache", str(cache.folder()))
     return Presence("no", known.downloads[0].urls[0])
 
 

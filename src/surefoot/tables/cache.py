@@ -43,23 +43,24 @@ def read(name: str, identity: Identity) -> tuple[Table, str] | None:
 
 def read_published(name: str) -> tuple[Table, str] | None:
     """Return the published table, wherever its raw files were."""
-    return next((table for path in entries(name) if (table := _load(path)) and not table[1]), None)
+    entries = sorted(folder().glob(f"{name}-*.table"))
+    return next((table for path in entries if (table := _load(path)) and not table[1]), None)
 
 
-def entries(name: str) -> list[Path]:
-    """Return the files of the cache that hold a data set."""
-    return sorted(_folder().glob(f"{name}-*.table"))
+def folder() -> Path:
+    """Return the folder of the entries."""
+    return places.cache_home() / "tables"
 
 
 def write(name: str, identity: Identity, table: Table, note: str) -> None:
     """Keep a table and its warning, if the folder allows it."""
     X, y = table
     about = json.dumps({"format": FORMAT, "raw": identity, "note": note})
-    path, folder, part = _entry(name, identity), _folder(), None
+    path, part = _entry(name, identity), None
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _sweep(folder)
-        handle, part = tempfile.mkstemp(dir=folder, prefix=f"{name}-", suffix=".part")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path.parent)
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=f"{name}-", suffix=".part")
         with os.fdopen(handle, "wb") as file:
             for array in (X, y.astype(np.min_scalar_type(int(y.max()))), np.array(about)):
                 np.save(file, array, allow_pickle=False)
@@ -67,9 +68,9 @@ def write(name: str, identity: Identity, table: Table, note: str) -> None:
     except OSError as error:
         if part is not None:
             Path(part).unlink(missing_ok=True)
-        if folder not in _said:
-            _said.add(folder)
-            _log.warning("parsed data sets cannot be kept in %s (%s): they are parsed at each load", folder, error)
+        if path.parent not in _said:
+            _said.add(path.parent)
+            _log.warning("parsed data sets cannot be kept in %s (%s): they are parsed at each load", path.parent, error)
 
 
 def _load(path: Path, identity: Identity | None = None) -> tuple[Table, str] | None:
@@ -98,11 +99,7 @@ def _map(path: Path, file: IO[bytes]) -> NDArray[np.floating]:
 
 def _entry(name: str, identity: Identity) -> Path:
     place = hashlib.sha256(json.dumps([raw[:2] for raw in identity]).encode()).hexdigest()
-    return _folder() / f"{name}-{place[:16]}.table"
-
-
-def _folder() -> Path:
-    return places.cache_home() / "tables"
+    return folder() / f"{name}-{place[:16]}.table"
 
 
 def _sweep(folder: Path) -> None:
