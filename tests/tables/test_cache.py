@@ -1,3 +1,4 @@
+import errno
 import logging
 import os
 import subprocess
@@ -96,6 +97,17 @@ def test_a_read_only_cache_never_stands_in_the_way(small):
     np.testing.assert_array_equal(datasets.load("covtype", folder).X, X)
 
 
+@pytest.mark.parametrize("code", [errno.EROFS, errno.ENOSPC, errno.EACCES, errno.EDQUOT])
+def test_a_closed_cache_never_stands_in_the_way(small, monkeypatch, code):
+    def closed(*_, **__):
+        raise OSError(code, os.strerror(code))
+
+    folder, X, _ = small
+    monkeypatch.setattr("surefoot.tables.cache.os.replace", closed)
+    np.testing.assert_array_equal(datasets.load("covtype", folder).X, X)
+    assert list((folder / "cache" / "tables").iterdir()) == []
+
+
 FULL = """
 import resource, sys
 import surefoot.datasets
@@ -117,7 +129,7 @@ LOAD = "import sys, surefoot.datasets; print(surefoot.datasets.load('covtype', s
 
 
 def test_several_processes_at_once_give_the_same_table(private):
-    files, X, _ = miniatures.make("covtype", rows=20_000)
+    files, X, _ = miniatures.make("covtype", rows=5_000)
     miniatures.write(private, files)
     arguments = [sys.executable, "-W", "ignore", "-c", LOAD, str(private)]
     processes = [subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) for _ in range(4)]

@@ -1,6 +1,7 @@
 import hashlib
 import os
 import sys
+import tempfile
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -114,6 +115,16 @@ def test_a_progress_bar_counts_what_pooch_reports():
     bar.reset()
     bar.close()
     assert calls == [(7, {"total": 10, "advance": 3}), 7]
+
+
+def test_a_user_without_a_home_has_a_cache_too(monkeypatch):
+    def homeless():
+        raise RuntimeError
+
+    for name in ("SUREFOOT_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert places.cache_home().is_relative_to(tempfile.gettempdir())
 
 
 @pytest.mark.parametrize(

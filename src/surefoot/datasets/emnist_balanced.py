@@ -18,7 +18,7 @@ ADDRESSES = (
 SOURCE = Source(
     title="EMNIST Balanced",
     page="https://www.nist.gov/itl/products-and-services/emnist-dataset",
-    licence="public domain (work of the United States government)",
+    licence="none stated by the publisher",
     citation="Cohen, G., Afshar, S., Tapson, J. & van Schaik, A. (2017). EMNIST: extending MNIST to handwritten "
     "letters. International Joint Conference on Neural Networks. https://arxiv.org/abs/1702.05373",
     files=tuple(

@@ -21,7 +21,7 @@ SERVED = {
 SOURCE = Source(
     title="MNIST",
     page="https://yann.lecun.com/exdb/mnist/",
-    licence="CC BY-SA 3.0",
+    licence="none stated by the publisher; redistributed under CC BY-SA 3.0",
     citation="LeCun, Y., Bottou, L., Bengio, Y. & Haffner, P. (1998). Gradient-based learning applied to document "
     "recognition. Proceedings of the IEEE 86(11), 2278-2324. https://doi.org/10.1109/5.726791",
     files=(

@@ -13,6 +13,7 @@ import os
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -67,7 +68,8 @@ def write(name: str, identity: Identity, table: Table, note: str) -> None:
         os.replace(part, path)
     except OSError as error:
         if part is not None:
-            Path(part).unlink(missing_ok=True)
+            with suppress(OSError):
+                os.unlink(part)
         if path.parent not in _said:
             _said.add(path.parent)
             _log.warning("parsed data sets cannot be kept in %s (%s): they are parsed at each load", path.parent, error)
@@ -105,5 +107,6 @@ def _entry(name: str, identity: Identity) -> Path:
 def _sweep(folder: Path) -> None:
     """Remove what killed processes left behind."""
     for part in folder.glob("*.part"):
-        if part.stat().st_mtime < time.time() - HOUR:
-            part.unlink(missing_ok=True)
+        with suppress(OSError):  # its process may be renaming it just now
+            if part.stat().st_mtime < time.time() - HOUR:
+                part.unlink()

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 from surefoot.tables.source import Source
@@ -15,10 +16,10 @@ def cache_home() -> Path:
     if chosen := os.environ.get("SUREFOOT_CACHE"):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "surefoot" / "Cache"
+        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "surefoot" / "Cache"
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "surefoot"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "surefoot"
+        return _home() / "Library" / "Caches" / "surefoot"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "surefoot"
 
 
 def downloads(name: str) -> Path:
@@ -45,6 +46,13 @@ def find(name: str, source: Source, data_home: str | Path | None) -> list[Stream
         path = next((path for path in found if path.is_file()), None)
         result.append(None if path is None else Stream(raw, path))
     return result
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # a user without a home
+        return Path(tempfile.gettempdir())
 
 
 def _entries(folder: Path) -> set[str]:

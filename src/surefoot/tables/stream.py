@@ -66,7 +66,15 @@ class Stream:
                     if len(self.beginning) < len(self.raw.begins):
                         self.beginning += block[: len(self.raw.begins)]
                     yield block
-        except (lzma.LZMAError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError, OSError) as error:
+        except (
+            lzma.LZMAError,
+            EOFError,
+            zlib.error,
+            zipfile.BadZipFile,
+            tarfile.TarError,
+            RuntimeError,
+            OSError,
+        ) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # the disk's fault, and it says so
             raise ValueError(f"{self.where}: damaged, or cut off: {error}; fetch it again") from error

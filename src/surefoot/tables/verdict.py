@@ -5,7 +5,8 @@
    at all. The readers raise it.
 2. A file with the SHA-256 of another published file is an error: two files were swapped.
 3. A file that begins as the published one does, but does not give its counts (rows, rows of each class), is an error:
-   it was cut off between two lines, added to, or altered.
+   it was cut off between two lines, added to, or altered. So is one of unknown checksum that has not the published
+   size while another file of the table has.
 4. Any other file that can be read is another table of the same format (a sample, the rows in another order, a
    corrected value) and loads with a warning that says what differs.
 
@@ -35,10 +36,11 @@ def judge(name: str, source: Source, streams: list[Stream], table: Table, siblin
                 raise ValueError(f"{name}: {stream.where} is {whose}{raw.name}, not {stream.raw.name}")
     if not others and not differences:
         return ""
-    altered = [stream.where for stream in others if stream.alike]
+    complete = any(_published(stream) for stream in streams)
+    altered = [stream.where for stream in others if stream.alike or (complete and not stream.raw.sha256)]
     if differences and altered:
         raise ValueError(
-            f"{name}: {', '.join(altered)}: begins as the published file does, but was cut off, added to or altered: "
+            f"{name}: {', '.join(altered)}: nearly the published file, but cut off, added to or altered: "
             f"{'; '.join(differences)}; fetch it again"
         )
     if not others and all(raw.sha256 for raw in source.files):
