@@ -57,7 +57,7 @@ def test_any_bytes_give_finite_numbers_or_a_clear_error(content):
 def test_blocks_end_with_lines_wherever_the_bytes_are_cut(tmp_path, monkeypatch, block):
     monkeypatch.setattr(text, "BLOCK", block)
     path = tmp_path / "table"
-    path.write_bytes(b"".join(b"%d,%d\r\n" % (k, k * k) for k in range(200)) + b"\n7,7")
+    path.write_bytes(b"".join(b"%d,%d\r\n" % (k, k * k) for k in range(200)) + b"\n7,7\r")
     blocks = list(text.line_blocks(Stream(RawFile("table", 0, None), path)))
     expected = b"".join(b"%d,%d\n" % (k, k * k) for k in range(200)) + b"\n7,7\n"
     assert b"".join(lines for _, lines in blocks) == expected

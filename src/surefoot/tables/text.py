@@ -85,7 +85,7 @@ def line_blocks(stream: Stream) -> Iterator[tuple[int, bytes]]:
     if rest:
         if stream.alike:
             raise ValueError(f"{stream.where}: ends in the middle of line {line}; it was cut off, fetch it again")
-        yield line, rest + b"\n"
+        yield line, rest.rstrip(b"\r") + b"\n"
 
 
 def numbers(
