@@ -195,7 +195,8 @@ class LeastRiskMemory(NamedTuple):
     """The lines in force, the tally since they were read, and when to read them again.
 
     counts: by sign and size, in units of `unit`, which is 0 during the warm-up. first: the first sizes, of which there
-    are `filled`. seen: samples, a pilot's included. following: the samples at which to read again, 0 where that is still open.
+    are `filled`. seen: samples, a pilot's included. following: the samples at
+    which to read again, 0 where that is still open.
     """
 
     lines: Lines

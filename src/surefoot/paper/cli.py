@@ -1,4 +1,4 @@
-"""The command line: `surefoot reproduce` runs the paper's experiment."""
+"""The command line: `surefoot reproduce` runs the paper's experiment, `surefoot datasets` shows what it can run on."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ from surefoot import datasets
 from surefoot.paper.experiments import Row, carry_out, runs, write
 from surefoot.paper.methods import METHODS
 
-INSTALL = "this needs two more packages: pip install 'surefoot[paper]'"
+INSTALL = "this needs more packages: pip install 'surefoot[paper]'"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,9 +37,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     option("--out", default="reproduction", type=Path, help="folder for what it writes")
     option("--jobs", default=os.cpu_count() or 1, type=_count, help="processes")
     option("--seed", default=0, type=_seed, help="the same seed gives the same results, with however many jobs")
+    reproduce_parser.set_defaults(carry_out=reproduce)
+    datasets_parser = commands.add_parser(
+        "datasets",
+        help="show the data sets: which there are, which are here, where they come from",
+        description="Show the data sets: rows, features, classes, bytes of the raw files, and whether they are at "
+        "hand: as raw files, parsed in the cache, or in the package. What is missing is downloaded when it is needed.",
+    )
+    datasets_parser.add_argument("--data-home", default=None, type=_folder, help="folder of the raw files")
+    datasets_parser.set_defaults(carry_out=list_datasets)
     options = parser.parse_args(arguments)
     try:
-        return reproduce(options)
+        code: int = options.carry_out(options)
+        return code
     except (OSError, ValueError) as error:
         print(f"surefoot: {error}", file=sys.stderr)
         return 1
@@ -70,6 +80,29 @@ def reproduce(options: argparse.Namespace) -> int:
     paths = [options.out / "results.csv", *draw(rows, options.out)]
     show(console, rows, options.epochs)
     console.print(f"{time.perf_counter() - begin:.0f} s; wrote {', '.join(map(str, paths))}", soft_wrap=True)
+    return 0
+
+
+def list_datasets(options: argparse.Namespace) -> int:
+    """Print a table of all data sets."""
+    try:
+        from rich.box import SIMPLE
+        from rich.console import Console
+        from rich.table import Table
+    except ImportError as error:
+        raise ValueError(f"{INSTALL} ({error})") from error
+    table = Table(box=SIMPLE)
+    table.add_column("name", no_wrap=True)
+    for column in ("rows", "features", "classes", "size"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("present", no_wrap=True)
+    table.add_column("where from", overflow="fold")
+    for name in datasets.names():
+        source, (kind, where) = datasets.source(name), datasets.presence(name, options.data_home)
+        expected = source.expected
+        counts = (f"{count:,}" for count in (expected.rows, expected.features, len(expected.class_counts)))
+        table.add_row(name, *counts, f"{source.size / 1e6:.0f} MB", kind, where)
+    Console().print(table)
     return 0
 
 

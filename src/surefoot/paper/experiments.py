@@ -65,7 +65,7 @@ def execute(run: Run) -> list[Row]:
     data = load(run.dataset, run.data_home)
     rng = np.random.default_rng([run.seed, run.trial])
     order = rng.permutation(len(data.y))
-    X, y = unit_interval(data.X)[order], data.y[order]
+    X, y = unit_interval(np.asarray(data.X, dtype=np.float64))[order], data.y[order]
     n_train = int(TRAINING_SHARE * len(y))
     h1 = rng.uniform(-START, START, size=(data.n_classes, X.shape[1]))
     task = Task(X[:n_train], y[:n_train], h1)
