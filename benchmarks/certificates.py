@@ -3,7 +3,7 @@
 R(h) = ||h - h*||^2 / 2 on the unit ball, additive noise of given second moment, the anchor a mean of 2,000 samples
 used for nothing else, the margin c_0 chosen by the formula that minimizes the bound. For each law of the noise the
 table shows the bound at round T over the 95% quantile of the true excess risk at T, the share of runs in which the
-bound held at *every* round, and what the paper's printed Corollary 7 gives (whose proof does not hold).
+bound held at every tenth round, and what the paper's printed Corollary 7 gives (whose proof does not hold).
 """
 
 import argparse

@@ -6,7 +6,8 @@ heavy-tailed; one such order is no reason to move the price far.
 
 The feedback must be `Fresh`: carried feedback needs the *same* customers at today's price and at yesterday's, and
 nobody can sell to them twice. What querying at the average buys is that every price shown carries the guarantee,
-and that prices never leap. What `Clip` buys is that no order, however large, moves the price by more than a step.
+and that prices never leap. What `Clip` buys is that no order, however large,
+moves the price far, once a few days have shown what takings are like.
 
     python examples/pricing.py
 """

@@ -213,6 +213,7 @@ def test_run_calls_back_and_goes_on_from_a_state():
 
 
 PLAIN = sf.Conversion(sf.MirrorDescent(sf.Constant(0.1), sf.Euclidean(sf.Ball(5.0))))
+CENTERED = sf.Conversion(sf.MirrorDescent(sf.Constant(0.1), sf.Euclidean(sf.Ball(1.0, [0.0, 0.0, 0.0]))))
 CARRIED = sf.Conversion(PLAIN.learner, estimate=sf.Carried())
 
 
@@ -220,14 +221,24 @@ CARRIED = sf.Conversion(PLAIN.learner, estimate=sf.Carried())
     ("action", "message"),
     [
         (lambda: PLAIN.start([nan, 0.0]), "h1: expected finite numbers"),
-        (lambda: PLAIN.start("here"), "h1: expected numbers"),
+        (lambda: PLAIN.start("here"), "h1: expected real numbers"),
+        (lambda: PLAIN.start(None), "h1: expected real numbers"),
+        (lambda: PLAIN.start([]), "h1: expected at least one number"),
+        (
+            lambda: PLAIN.start(np.ma.masked_array([1.0, 2.0], [True, False])),
+            "h1: expected numbers, got a masked array",
+        ),
+        (lambda: PLAIN.start([1j, 0.0]), "h1: expected real numbers"),
+        (lambda: PLAIN.start([10**400]), "h1: expected real numbers"),
+        (lambda: CENTERED.start([0.0]), r"h1: its shape \(1,\) does not fit the domain"),
+        (lambda: CENTERED.start([0.0, 0.0]), r"h1: its shape \(2,\) does not fit the domain"),
         (lambda: PLAIN.start([9.0, 0.0]), "h1: the start must lie in the domain"),
         (lambda: PLAIN.start([0.0], t=0), "t: expected a whole number of at least 1"),
         (lambda: PLAIN.start([0.0], t=1.5), "t: expected a whole number"),
         (lambda: PLAIN.start([0.0], samples=-1), "samples: expected a non-negative finite number"),
         (lambda: PLAIN.tell(PLAIN.start([0.0, 0.0]), [1.0]), r"g: expected a gradient of shape \(2,\)"),
         (lambda: PLAIN.tell(PLAIN.start([0.0, 0.0]), np.ones((0, 2))), r"got shape \(0, 2\)"),
-        (lambda: PLAIN.tell(PLAIN.start([0.0, 0.0]), [[1.0, 2.0], [3.0]]), "g: expected numbers of one shape"),
+        (lambda: PLAIN.tell(PLAIN.start([0.0, 0.0]), [[1.0, 2.0], [3.0]]), "g: expected real numbers of one shape"),
         (lambda: PLAIN.tell(PLAIN.start([0.0, 0.0]), np.ones((3, 2)), size=np.ones(2)), "size: expected 3 numbers"),
         (
             lambda: PLAIN.tell(PLAIN.start([0.0, 0.0]), np.ones(2), curvature=np.ones(2)),
@@ -239,6 +250,17 @@ CARRIED = sf.Conversion(PLAIN.learner, estimate=sf.Carried())
         ),
         (lambda: CARRIED.tell(CARRIED.start([0.0]), [1.0], [1.0, 2.0]), "g_before: expected a gradient of shape"),
         (lambda: CARRIED.tell(CARRIED.start([0.0]), np.ones((2, 1)), [1.0]), "g_before: expected as many samples"),
+        (lambda: PLAIN.tell(PLAIN.start([0.0]), ([1.0], [1.0])), "g: got a tuple; Fresh takes one gradient"),
+        (lambda: PLAIN.tell(PLAIN.start([0.0]), [1.0], weight=0.0), "weight: expected positive finite numbers"),
+        (lambda: PLAIN.tell(PLAIN.start([0.0]), [1.0], curvature=-1.0), "curvature: expected numbers of at least zero"),
+        (lambda: PLAIN.tell(PLAIN.start([0.0]), [1.0], known=[nan]), "known: expected finite numbers"),
+        (
+            lambda: CARRIED.step(CARRIED.start([0.0]), lambda x, b: np.ones((2, 1))),
+            "gradient: under Carried it must return",
+        ),
+        (lambda: sf.Conversion(sf.MirrorDescent(sf.Constant("0.1"))), "beta: expected a number, got '0.1'"),
+        (lambda: sf.Conversion(sf.MirrorDescent(sf.Constant(10**400))), "beta: expected a number that fits a double"),
+        (lambda: sf.Conversion(sf.MirrorDescent(sf.Constant(1.0), sf.Ball(1.0))), "mirror_map: expected a part"),
         (lambda: PLAIN.run(lambda h: h, [0.0], rounds=-1), "rounds: expected a whole number"),
         (lambda: sf.Conversion(PLAIN.learner, query="mean"), 'query: expected "average", "last" or a number'),
         (lambda: sf.Conversion(PLAIN.learner, query=1.5), "query: expected"),
@@ -262,6 +284,37 @@ def test_an_anchor_of_another_shape_is_named_at_the_start():
     conversion = sf.Conversion(PLAIN.learner, sf.Clip(sf.ConstantThreshold(1.0), sf.Anchor([0.0], [0.0])))
     with pytest.raises(ValueError, match="anchor: expected the shape of h1"):
         conversion.start([0.0, 0.0])
+    with pytest.raises(ValueError, match="anchor: expected the shape of the state's points"):
+        conversion.tell(PLAIN.start([0.0, 0.0]), [1.0, 1.0])
+
+
+def test_an_anchor_keeps_what_it_was_given():
+    gradient = np.zeros(2)
+    anchor = sf.Anchor(np.zeros(2), gradient)
+    gradient[:] = 9.0
+    assert np.array_equal(anchor.gradient, [0.0, 0.0])
+    with pytest.raises(ValueError, match="read-only"):
+        anchor.gradient[0] = 1.0
+
+
+def test_samples_of_any_weight_are_samples_repeated():
+    """One batch with whole weights equals the same batch with its rows repeated, but for the order of judging."""
+    rng = np.random.default_rng(12)
+    g, g_before, weight = rng.standard_normal((3, 2)), rng.standard_normal((3, 2)), np.array([1.0, 3.0, 2.0])
+    feedback = sf.Clip(sf.ConstantThreshold(1.0), sf.Anchor(np.zeros(2), np.array([0.3, 0.0])))
+    conversion = sf.Conversion(CARRIED.learner, feedback, estimate=sf.Carried(typical=1.0))
+    state, _ = conversion.tell(conversion.start(np.zeros(2), samples=5), np.ones(2), np.ones(2))
+    once, info = conversion.tell(state, g, g_before, weight=weight)
+    again, repeated = conversion.tell(state, np.repeat(g, [1, 3, 2], axis=0), np.repeat(g_before, [1, 3, 2], axis=0))
+    assert info.processed == pytest.approx(repeated.processed, rel=1e-14)
+    assert (once.samples, info.share) == (again.samples, repeated.share)
+
+
+def test_a_known_gradient_goes_to_the_learner_as_it_is():
+    conversion = sf.Conversion(CARRIED.learner, sf.Clip(sf.ConstantThreshold(1.0)))
+    state, info = conversion.tell(conversion.start(np.zeros(2)), np.array([9.0, 0.0]), known=np.array([0.0, 50.0]))
+    assert info.processed == pytest.approx([1.0, 50.0])
+    assert state.carried == pytest.approx([1.0, 0.0])
 
 
 def test_a_run_that_explodes_says_so():

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from problems import identical
 
 import surefoot as sf
 
@@ -87,6 +88,26 @@ def test_what_is_not_finite_beside_the_gradient_is_replaced_too(where):
     assert list(info.action) == ["kept", "replaced", "kept"]
     assert np.isfinite(state.hbar).all()
     assert state.samples == 3
+
+
+@pytest.mark.parametrize("rule", [sf.RunningScale(start=1.0), sf.LeastRisk(start=sf.Lines(1.0, 2.0, 50.0))])
+@pytest.mark.parametrize("size", [None, np.nan])
+def test_what_is_not_finite_does_not_move_the_rule(rule, size):
+    conversion = sf.Conversion(LEARNER, feedback=sf.Clip(rule))
+    state = conversion.start(np.zeros(2))
+    after, info = conversion.tell(state, [np.nan if size is None else 9.0, 0.0], size=size)
+    assert info.action == "replaced"
+    assert identical(after.memory[1], state.memory[1])
+    assert after.samples == 1
+
+
+def test_opposite_infinities_in_a_batch_are_replaced_in_silence():
+    _, info = tell(sf.Truncate(sf.ConstantThreshold(C), ANCHOR), [[np.inf, 0.0], [-np.inf, 0.0]])
+    assert info.action == "replaced"
+    _, info = tell(sf.Truncate(sf.ConstantThreshold(C), ANCHOR), np.full((2, 2), 1.7e308))
+    assert info.action == "replaced"
+    _, info = tell(sf.Clip(sf.ConstantThreshold(C), ANCHOR), np.full((2, 2), -1.7e308))
+    assert np.isfinite(info.processed).all()
 
 
 def test_fresh_feedback_never_touches_the_second_gradient():

@@ -82,3 +82,14 @@ def test_entropy_needs_a_start_inside():
     for outside in ([1.0, 0.0], [0.4, 0.4], [-0.5, 1.5]):
         with pytest.raises(ValueError, match="h1: the start must lie in the domain"):
             conversion.start(outside)
+
+
+def test_entropy_in_numbers():
+    entropy, h = sf.NegativeEntropy(2.0), np.array([0.5, 1.0, 0.5])
+    assert entropy.strong_convexity == 0.5
+    assert entropy.diameter(h) == 4.0
+    assert entropy.farthest(h) == 3.0
+    assert entropy.norm(np.array([1.0, -2.0])) == 3.0
+    assert entropy.dual_norm(np.array([1.0, -2.0])) == 2.0
+    assert entropy.linear_minimum(np.array([1.0, -2.0, 0.0])) == -4.0
+    assert entropy.divergence(np.array([2.0, 0.0]), np.array([1.0, 1.0])) == pytest.approx(2 * np.log(2))

@@ -91,17 +91,65 @@ def test_each_constant_of_the_reading_matters():
     assert read(skewed).reject == INF
 
 
-@given(st.lists(st.floats(-1e308, 1e308, allow_subnormal=True), min_size=1, max_size=80), st.integers(1, 10**6))
+@given(st.lists(st.floats(-1.79e308, 1.79e308, allow_subnormal=True), min_size=1, max_size=80), st.integers(1, 10**6))
 def test_whatever_the_sizes_the_lines_are_in_order(sizes, samples):
-    rule = sf.LeastRisk()
-    with np.errstate(over="ignore"):
-        unit = np.mean(np.abs(sizes))
-    if not np.isfinite(unit):
-        sizes = [size / 4 for size in sizes]
-    lines = rule.read(np.divide(sizes, 100), samples, dimension=3)
-    assert lines.scale >= 0
+    lines = sf.LeastRisk().read(sizes, samples, dimension=3)
+    assert 0 <= lines.scale < INF
     assert 0 < lines.clip <= lines.reject
-    assert lines.scale > 0 or not np.any(np.divide(sizes, 100))
+    assert lines.scale > 0 or not np.any(sizes)
+
+
+@pytest.mark.parametrize("rule", [sf.LeastRisk(), sf.RunningScale()])
+def test_the_largest_doubles_are_only_large(rule):
+    lines, memory = feed(rule, np.full(300, 1.7e308))
+    assert 0 < rule.scale(memory) <= 1e300
+    assert all(0 < clip <= reject for clip, reject, _ in lines)
+
+
+def test_the_warm_up_does_not_interpolate_into_an_outlier():
+    clips = [clip for clip, *_ in feed(sf.RunningScale(), [1.0, 1e9, 1.0, 1e9, 1.0])[0]]
+    assert clips[1:4] == [3.0, 3.0, 3.0]
+
+
+def test_running_scale_moves_by_its_gain():
+    rule = sf.RunningScale(start=1.0)
+    memory = rule.begin(3, 0)
+    assert rule.learn(memory, 2.0, 1.0).scale == pytest.approx(np.exp(0.098 * 0.75))
+    assert rule.learn(memory, 0.5, 1.0).scale == pytest.approx(np.exp(-0.098 * 0.25))
+    assert rule.learn(memory, -2.0, 3.0).scale == pytest.approx(np.exp(3 * 0.098 * 0.75))
+    assert rule.learn(memory, 0.0, 1.0).scale == 1.0
+
+
+def test_least_risk_counts_a_pilot_s_samples_and_its_own_dimension():
+    sizes = np.exp(2 * np.random.default_rng(0).standard_normal(64)) - 1.0
+    rule = sf.LeastRisk(dimension=500)
+    _, memory = feed(rule, sizes[:40], samples=1000)
+    assert memory.lines == rule.read(sizes[:40], 1040, 500)
+    assert memory.lines != rule.read(sizes[:40], 40, 500)
+    assert memory.lines != rule.read(sizes[:40], 1040, 5)
+    zeros_first = np.concatenate([np.zeros(100), sizes[:1]])
+    _, memory = feed(sf.LeastRisk(), zeros_first)
+    assert memory.first.shape == (WARM_UP,)
+    assert memory.unit > 0
+
+
+def test_the_warm_up_is_no_news_about_the_noise():
+    """Constant noise, seeds 0 to 19: a carried estimate is worth all its samples after 64, and most after 256.
+
+    At 128 and 256 the scale is a median of 64 and 128 sizes, 12% and 8% apart from reading to reading: half the worth
+    would need a fall of 30% in one of them, a four-sigma event, in ten of twenty runs.
+    """
+    worths = []
+    for seed in range(20):
+        conversion = sf.Conversion(
+            sf.MirrorDescent(sf.Constant(0.1)), sf.Clip(sf.LeastRisk()), estimate=sf.Carried(early=0.0)
+        )
+        rng, state = np.random.default_rng(seed), conversion.start(0.0)
+        for t in range(256):
+            state, _ = conversion.tell(state, 0.0, 0.0, size=rng.standard_normal())
+            assert t >= 127 or state.memory[2].worth == t + 1
+        worths.append(state.memory[2].worth)
+    assert np.median(worths) > 128
 
 
 def feed(rule, sizes, batch=1, samples=0):
@@ -125,7 +173,7 @@ def test_least_risk_reads_at_every_doubling(batch):
     clips = [clip for clip, _, _ in lines]
     assert lines[0] == (INF, INF, 0.0)
     for seen in (1, 10, 63):  # until 64 sizes are seen: by those so far
-        assert lines[seen] == pytest.approx(_lines(sizes[:seen], seen), rel=1e-12)
+        assert lines[seen] == (*_lines(sizes[:seen], seen), 0.0)
     changes = [i for i in range(65, 600) if clips[i] != clips[i - 1]]
     assert changes == [128, 256, 512]
     first = sf.LeastRisk().read(sizes[:64], 64, 5)
@@ -137,7 +185,7 @@ def test_least_risk_reads_at_every_doubling(batch):
 
 def _lines(sizes, samples):
     lines = sf.LeastRisk().read(sizes, samples, 5)
-    return lines.clip, lines.reject, lines.scale
+    return lines.clip, lines.reject
 
 
 def test_least_risk_starts_from_a_pilot():
@@ -166,9 +214,10 @@ def test_running_scale_tracks_its_quantile():
     rule = sf.RunningScale(quantile=0.75, multiple=1.0, growth=0.0, reject=1.0)
     lines, _ = feed(rule, sizes)
     clips = np.array([clip for clip, _, _ in lines])
-    assert clips[10] == pytest.approx(np.quantile(sizes[:10], 0.75))
-    assert clips[WARM_UP] == pytest.approx(np.quantile(sizes[:WARM_UP], 0.75))
-    # the 75% quantile of |N(0, 1)| is 1.150; the tracker's own spread, averaged over 5,000 steps, is below 0.1
+    assert clips[10] == np.quantile(sizes[:10], 0.75, method="lower")
+    assert clips[WARM_UP] == np.quantile(sizes[:WARM_UP], 0.75, method="lower")
+    # The 75% quantile of |N(0, 1)| is 1.150. One run, seed 10: the tracker forgets in some thirty steps, so a mean over
+    # 5,000 has a standard deviation below .015, and .1 is six of them.
     assert np.mean(clips[5_000:10_000]) == pytest.approx(1.150, abs=0.1)
     assert np.mean(clips[15_000:]) == pytest.approx(23.0, abs=2.0)
 

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from surefoot.anchors import Anchor
-from surefoot.conversion import Conversion, Info, State
+from surefoot.conversion import Conversion
 from surefoot.domains import Ball, Box, Everywhere, Simplex
 from surefoot.estimates import Carried, Fresh
 from surefoot.feedback import Clip, Raw, Truncate
 from surefoot.learners import FollowTheRegularizedLeader, MirrorDescent
 from surefoot.mirror_maps import Euclidean, NegativeEntropy
+from surefoot.state import Info, State
 from surefoot.step_sizes import Constant, Decaying, InverseSqrt
 from surefoot.thresholds import ConstantThreshold, LeastRisk, Lines, RunningScale, SmoothThreshold
 from surefoot.weights import Polynomial, Uniform

@@ -1,6 +1,6 @@
 """Anchors: a point h~ and a gradient g~ near grad R(h~), known before the stream begins (Holland 2022, eq. 7)."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,25 +9,26 @@ from surefoot.checks import finite_array, non_negative
 from surefoot.parts import Array
 
 
-class Anchor(NamedTuple):
-    """Where suspicious feedback is sent: the gradient g~ at the point h~.
+@dataclass(frozen=True, eq=False)
+class Anchor:
+    """Where suspicious feedback is sent: the gradient g~ at the point h~, copied, read-only.
 
     error: an estimate of ||g~ - grad R(h~)||, in the units of the gradient, where the rule that made it gives one.
     """
 
-    point: ArrayLike
-    gradient: ArrayLike
+    point: Array
+    gradient: Array
     error: float | None = None
 
-    def check(self) -> None:
-        """Point and gradient are finite and of one shape."""
-        point, gradient = finite_array("anchor.point", self.point), finite_array("anchor.gradient", self.gradient)
-        if point.shape != gradient.shape:
-            raise ValueError(
-                f"anchor.gradient: expected the shape of anchor.point, {point.shape}, got {gradient.shape}"
-            )
-        if self.error is not None:
-            non_negative("anchor.error", self.error)
+    def __init__(self, point: ArrayLike, gradient: ArrayLike, error: float | None = None) -> None:
+        here, slope = finite_array("anchor.point", point), finite_array("anchor.gradient", gradient)
+        if here.shape != slope.shape:
+            raise ValueError(f"anchor.gradient: expected the shape of anchor.point, {here.shape}, got {slope.shape}")
+        here.setflags(write=False)
+        slope.setflags(write=False)
+        object.__setattr__(self, "point", here)
+        object.__setattr__(self, "gradient", slope)
+        object.__setattr__(self, "error", None if error is None else non_negative("anchor.error", error))
 
 
 def empirical_mean(gradients: ArrayLike, point: ArrayLike) -> Anchor:

@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike
 
 from surefoot import parts
 from surefoot.checks import between, finite_array, non_negative, positive, whole
-from surefoot.conversion import Conversion, Info, State
+from surefoot.conversion import Conversion
 from surefoot.estimates import Fresh
 from surefoot.feedback import Clip, Raw, Truncate
 from surefoot.parts import Array
+from surefoot.state import Info, State
 from surefoot.weights import growth, weight
 
 ROUNDING = 1e-9
@@ -62,12 +63,15 @@ class Trajectory:
         alpha_{1:t} [R(hbar_t) - R(h*)] <= sum alpha_i <Gbar_i, h_i> + max_{h in H} <-sum alpha_i Gbar_i, h>
             + alpha_{1:t} Delta m + Delta v sqrt(2 L sum_{i<=T} alpha_i^2) + Delta b L max_i alpha_i / 3
 
-    for every t <= T at once: the regret is observed, for any learner and any steps, and the rest bounds a martingale.
-    Open it on the state before the first round, then `c = c.update(next_state, info)` after each; `c.bound()` speaks
-    of the point that was queried in that round. It keeps one number and one vector, however long the run.
+    for every t <= T at once: the regret is observed, for any steps and any learner that stays in H, and the rest bounds
+    a martingale. Open it on the state before the first round, then `c = c.update(next_state, info)` after each;
+    `c.bound()` speaks of the point that was queried in that round, and is infinite once a round broke an assumption
+    that can be seen. It keeps one number and one vector, however long the run. Leave `tell` to judge by its own
+    distance: a `size` of the caller's voids the bound.
 
     sigma: bounds the noise, E||G - grad R||^2 <= sigma^2 in the dual norm (with Raw: its sub-Gaussian proxy).
-    smoothness: the Lipschitz constant of grad R. anchor_error: eps, ||g~ - grad R(h~)|| <= eps * sigma.
+    smoothness: the Lipschitz constant of grad R. anchor_error: eps, a multiple of sigma (not the `error` of an Anchor,
+    which has the units of the gradient): ||g~ - grad R(h~)|| <= eps * sigma.
     rounds: T, the most rounds this run will have. margin: c_0; every threshold must lie at least this far beyond the
     anchor's distance, c_t >= c_0 + eps * sigma + smoothness ||h~ - hbar_t||. rows: "fresh" for samples seen once (the
     bound is for the population), "replacement" for draws with replacement (the bound is for the training risk).
@@ -100,13 +104,15 @@ class Trajectory:
             raise ValueError(f"state: expected the one before round {last.t + 1}, got the one before round {state.t}")
         if last.t == sums.end:
             raise ValueError(f"rounds: this certificate was opened for {self.rounds} rounds, and they are over")
+        if not np.array_equal(state.before, self.conversion.ask(last)):
+            raise ValueError("state: expected the one that tell() made from the state this certificate saw last")
         first = sums.ratio == 0
         shrink = 0.0 if first else 1 / growth(self.conversion.weights, last.t - 1)
         share = last.weight_ratio if first else 1.0  # a pilot's rounds count with the first
         along = shrink * sums.along + share * float(np.sum(info.processed * last.h))
         direction = shrink * sums.direction + share * info.processed
         log_rest = sums.log_rest if first else sums.log_rest + log(shrink)
-        holds = sums.holds and self._in_range(last, info)
+        holds = sums.holds and self._in_range(last, state, info)
         after = sums._replace(along=along, direction=direction, ratio=last.weight_ratio, log_rest=log_rest, holds=holds)
         return replace(self, state=state, sums=after)
 
@@ -128,10 +134,11 @@ class Trajectory:
         risk = "the population" if self.rows == "fresh" else "the training rows, drawn with replacement"
         common = (
             f"R, the risk on {risk}, is convex",
-            "each sample is unbiased for grad R at the queried point, given the past, and used once",
+            "each sample is unbiased for grad R at the queried point, given the past",
+            "the point compared with is fixed, and the weights are chosen before the run",
         )
         if isinstance(self.conversion.feedback, Raw):
-            return (*common, f"its noise is sub-Gaussian with proxy {self.sigma:g}")
+            return (*common, f"its noise is sub-Gaussian with proxy {self.sigma:g} in every direction")
         return (
             *common,
             f"its noise has a second moment of at most {self.sigma:g}^2 in the dual norm",
@@ -139,6 +146,7 @@ class Trajectory:
             f"the anchor lies in H, comes from data not used since, and its gradient is within {self.anchor_error:g} * "
             f"{self.sigma:g} of grad R there, with probability at least {1 - self.delta:g}",
             f"every threshold is chosen before its sample is seen, and keeps the margin {self.margin:g}",
+            "what is judged is the distance from the anchor's gradient, not a size of the caller's",
         )
 
     @property
@@ -173,6 +181,8 @@ class Trajectory:
         if not geometry.diameter(self.state.h) < inf:
             raise ValueError(f"domain: this bound needs a bounded one, got {geometry}")
         if isinstance(feedback, Raw):
+            if self.margin is not None:
+                raise ValueError(f"margin: Raw feedback has no threshold to keep it; pass None, not {self.margin}")
             return
         if not isinstance(feedback, (Clip, Truncate)):
             raise TypeError(f"feedback: the bias of {type(feedback).__name__} is not known; use Raw, Clip or Truncate")
@@ -183,32 +193,38 @@ class Trajectory:
         positive("margin", self.margin)
         if feedback.anchor is None:
             raise ValueError("anchor: this bound needs one whose error is known; pass anchor=Anchor(point, gradient)")
-        if not geometry.contains(np.asarray(feedback.anchor.point, dtype=np.float64)):
+        if not geometry.contains(feedback.anchor.point):
             raise ValueError(f"anchor: its point must lie in the domain of {geometry}")
-        self._refuse_rejection(self.state)
-
-    def _refuse_rejection(self, state: State) -> None:
-        feedback = self.conversion.feedback
-        if isinstance(feedback, Clip) and feedback.threshold.lines(state.memory[1], 0.0)[1] < inf:
+        if self._rejects(self.state):
             raise ValueError(
                 "reject: the bias of rejecting is not bounded here; pass a threshold with reject=inf or gap=inf"
             )
 
+    def _rejects(self, state: State) -> bool:
+        feedback = self.conversion.feedback
+        return isinstance(feedback, Clip) and feedback.threshold.lines(state.memory[1], 0.0)[1] < inf
+
     def _distance(self, state: State, farthest: bool) -> float:
         """Return a = eps * sigma + smoothness * ||h~ - .||, at the queried point or at its largest over H."""
         anchor, geometry = self.conversion.feedback.anchor, self.conversion.learner.mirror_map
-        point = np.asarray(anchor.point, dtype=np.float64)
-        away = geometry.farthest(point) if farthest else geometry.norm(np.asarray(self.conversion.ask(state) - point))
+        away = (
+            geometry.farthest(anchor.point)
+            if farthest
+            else geometry.norm(np.asarray(self.conversion.ask(state) - anchor.point))
+        )
         return self.anchor_error * self.sigma + self.smoothness * away
 
-    def _in_range(self, state: State, info: Info) -> bool:
-        """Say whether c_0 + a_t <= c_t <= c_0 + 2 a - a_t: enough margin for the bias, none beyond the range b."""
+    def _in_range(self, last: State, state: State, info: Info) -> bool:
+        """Say whether h_t lies in H, and c_0 + a_t <= c_t <= c_0 + 2 a - a_t: enough for the bias, none beyond b."""
+        geometry, anchor = self.conversion.learner.mirror_map, self.conversion.feedback.anchor
+        if not geometry.contains(last.h):
+            return False
         if self.margin is None:
             return True
-        self._refuse_rejection(state)
-        here, most = self._distance(state, farthest=False), self._distance(state, farthest=True)
+        here, most = self._distance(last, farthest=False), self._distance(last, farthest=True)
         low, high = (self.margin + here) * (1 - ROUNDING), (self.margin + 2 * most - here) * (1 + ROUNDING)
-        return bool(np.all((low <= info.threshold) & (info.threshold <= high)))
+        within = geometry.dual_norm(state.carried - anchor.gradient) <= np.max(info.threshold) * (1 + ROUNDING)
+        return bool(np.all((low <= info.threshold) & (info.threshold <= high)) and within and not self._rejects(last))
 
     def _moments(self) -> tuple[float, float, float]:
         """Return v, b and m: root second moment, range and bias of the processed feedback's error."""
@@ -225,11 +241,12 @@ class Trajectory:
 
 def _weights_ahead(weights: parts.Weights, state: State, rounds: int) -> tuple[float, float, float]:
     """Return sum alpha_i^2, max alpha_i and log(alpha_T / alpha_1), relative to alpha_T, over the rounds of a run."""
-    grows = [log(growth(weights, t)) for t in range(state.t, state.t + rounds - 1)]
-    logs = np.append(0.0, np.cumsum(grows))
-    relative = np.exp(logs - logs[-1])
-    relative[0] *= state.weight_ratio
-    return float(np.sum(relative**2)), float(np.max(relative)), float(logs[-1])
+    squares, largest, logarithm = 0.0, 0.0, 0.0
+    for t in range(state.t + rounds - 1, state.t - 1, -1):
+        relative = exp(-logarithm) * (state.weight_ratio if t == state.t else 1.0)
+        squares, largest = squares + relative**2, max(largest, relative)
+        logarithm += log(growth(weights, t - 1)) if t > state.t else 0.0
+    return squares, largest, logarithm
 
 
 class Identity(NamedTuple):

@@ -12,7 +12,11 @@ from surefoot.parts import Array
 def number(name: str, value: Any) -> float:
     """Return `value` as a float that is not NaN."""
     try:
+        if isinstance(value, str | bytes):
+            raise TypeError
         result = float(value)
+    except OverflowError:
+        raise ValueError(f"{name}: expected a number that fits a double") from None
     except (TypeError, ValueError):
         raise TypeError(f"{name}: expected a number, got {value!r}") from None
     if isnan(result):
@@ -47,10 +51,10 @@ def between(name: str, value: Any, low: float, high: float) -> float:
 def whole(name: str, value: Any, least: int) -> int:
     """Return `value` as an int of at least `least`."""
     try:
-        exact = isfinite(value) and int(value) == value
-    except (TypeError, ValueError):
+        exact = isfinite(value) and int(value) == value and value >= least
+    except (TypeError, ValueError, OverflowError):
         exact = False
-    if not exact or value < least:
+    if not exact:
         raise ValueError(f"{name}: expected a whole number of at least {least}, got {value!r}")
     return int(value)
 
@@ -66,10 +70,15 @@ def part(name: str, value: Any, method: str) -> None:
 
 def array(name: str, value: ArrayLike) -> Array:
     """Return a float64 copy of `value`."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name}: expected numbers, got a masked array; fill or drop what is masked")
     try:
-        return np.array(value, dtype=np.float64)
+        given = np.asarray(value)
+        if given.dtype.kind in "biuf":
+            return given.astype(np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"{name}: expected numbers of one shape, got {type(value).__name__} {value!r:.60}") from None
+        pass
+    raise TypeError(f"{name}: expected real numbers of one shape, got {type(value).__name__} {value!r:.60}")
 
 
 def finite_array(name: str, value: ArrayLike) -> Array:

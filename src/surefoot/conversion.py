@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,43 +12,8 @@ from surefoot.checks import finite_array, non_negative, number, part, whole
 from surefoot.estimates import Fresh
 from surefoot.feedback import Raw, read
 from surefoot.parts import Array, Memory
+from surefoot.state import Info, State, seal, sealed_state
 from surefoot.weights import Uniform, growth, ratio
-
-
-class State(NamedTuple):
-    """Everything a run is: keep it, pickle it, go on from it. Arrays are read-only.
-
-    t: the round to come, from 1. samples: those seen so far. h: the ancillary iterate h_t. hbar: the main iterate, to
-    be reported. weight_ratio: alpha_{1:t} / alpha_t. before: the last query point. carried: the estimate D.
-    memory: the learner's, the feedback's, the estimate's.
-    """
-
-    t: int
-    samples: float
-    h: Array
-    hbar: Array
-    weight_ratio: float
-    before: Array
-    carried: Array
-    memory: tuple[Memory, Memory, Memory]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _sealed_state, tuple(self)
-
-
-class Info(NamedTuple):
-    """What happened in a round; with m samples, the first three and the factor are arrays of m.
-
-    distance: the size judged. threshold: the clip line. action: "kept", "clipped" or "replaced". processed: what the
-    learner was given. factor: the weight w of the feedback. share: the share b of this round in `processed`.
-    """
-
-    distance: Any
-    threshold: Any
-    action: Any
-    processed: Array
-    factor: Any
-    share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,28 +36,15 @@ class Conversion:
     query: str | float = "average"
     estimate: parts.Estimate = Fresh()
 
-    def __post_init__(self) -> None:
-        part("learner", self.learner, "move")
-        part("feedback", self.feedback, "process")
-        part("weights", self.weights, "at")
-        part("estimate", self.estimate, "update")
-        self._interpolation()
-
     def start(self, h1: ArrayLike, t: int = 1, samples: float = 0) -> State:
         """Return the state before round t; a pilot that spent `samples` samples on h1 stands for t - 1 rounds there."""
-        h, t, _ = finite_array("h1", h1), whole("t", t, 1), non_negative("samples", samples)
-        if not self.learner.mirror_map.contains(h):
-            raise ValueError(f"h1: the start must lie in the domain of {self.learner.mirror_map}")
-        if self.feedback.anchor is not None and np.shape(self.feedback.anchor.gradient) != h.shape:
-            raise ValueError(
-                f"anchor: expected the shape of h1, {h.shape}, got {np.shape(self.feedback.anchor.gradient)}"
-            )
+        h, t, samples = self._inside(h1), whole("t", t, 1), non_negative("samples", samples)
         memory = self.learner.start(h), self.feedback.begin(h.size, samples), self.estimate.begin(samples)
-        return _sealed_state(t, samples, h, h, ratio(self.weights, t), h, np.zeros_like(h), memory)
+        return sealed_state(t, samples, h, h, ratio(self.weights, t), h, np.zeros_like(h), memory)
 
     def ask(self, state: State) -> Array:
         """Return the point at which this round's gradient is wanted."""
-        share = self._interpolation()
+        share = interpolation(self.query)
         return state.hbar if share == 1 else state.h if share == 0 else state.h + share * (state.hbar - state.h)
 
     def tell(
@@ -107,17 +59,12 @@ class Conversion:
         weight: how many samples each stands for. known: the gradient of a part of R that needs no processing, such as
         a penalty; it goes to the learner as it is.
         """
-        if self.estimate.two_points and g_before is None:
-            raise ValueError(
-                "g_before: Carried needs this round's sample at state.before as well; pass it, or use Fresh()"
-            )
         x, geometry, anchor = self.ask(state), self.learner.mirror_map, self.feedback.anchor
         learner, rule, estimate = state.memory
-        target = None if anchor is None else np.asarray(anchor.gradient)
+        target = None if anchor is None else anchor.gradient
         away = np.nan if anchor is None else geometry.norm(np.asarray(x - anchor.point))
-        before = g_before if self.estimate.two_points else None
 
-        answer = read(self.feedback, geometry.dual_norm, state.h, target, g, before, size, curvature, weight)
+        answer = read(self, geometry.dual_norm, state, g, g_before, size, curvature, weight)
         samples = state.samples + answer.samples
         verdict, rule = self.feedback.process(answer, away, rule, state.t, samples)
         moved = geometry.norm(x - state.before)
@@ -130,17 +77,23 @@ class Conversion:
         hbar = state.hbar + (h - state.hbar) / weight_ratio
 
         memory = learner, rule, estimate
-        after = _sealed_state(state.t + 1, samples, h, hbar, weight_ratio, x, given.carried, memory)
+        after = sealed_state(state.t + 1, samples, h, hbar, weight_ratio, x, given.carried, memory)
         judged = answer.size, verdict.threshold, verdict.action, given.factor
         distance, threshold, action, factor = (values[0].item() for values in judged) if answer.scalar else judged
-        return after, Info(distance, threshold, action, processed, factor, given.share)
+        info = Info(distance, threshold, action, processed, factor, given.share)
+        seal(info)
+        return after, info
 
     def step(self, state: State, gradient: Callable[..., Any]) -> tuple[State, Info]:
         """Ask, call `gradient(point)`, tell; under `Carried`, `gradient(point, before)` returns (g, g_before)."""
-        if self.estimate.two_points:
-            g, g_before = gradient(self.ask(state), state.before)
-            return self.tell(state, g, g_before)
-        return self.tell(state, gradient(self.ask(state)))
+        if not self.estimate.two_points:
+            return self.tell(state, gradient(self.ask(state)))
+        pair = gradient(self.ask(state), state.before)
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(
+                "gradient: under Carried it must return a tuple (g, g_before), the same sample at both points"
+            )
+        return self.tell(state, *pair)
 
     def run(
         self, gradient: Callable[..., Any], start: ArrayLike | State, rounds: int = 1000,
@@ -154,15 +107,30 @@ class Conversion:
                 callback(state, info)
         return state
 
-    def _interpolation(self) -> float:
-        """Return the query as a number between 0 (last) and 1 (average)."""
-        if isinstance(self.query, str):
-            if self.query not in ("last", "average"):
-                raise ValueError(f'query: expected "average", "last" or a number between 0 and 1, got {self.query!r}')
-            return float(self.query == "average")
-        if not 0 <= number("query", self.query) <= 1:
-            raise ValueError(f'query: expected "average", "last" or a number between 0 and 1, got {self.query!r}')
-        return float(self.query)
+    def __post_init__(self) -> None:
+        part("learner", self.learner, "move")
+        part("feedback", self.feedback, "process")
+        part("weights", self.weights, "at")
+        part("estimate", self.estimate, "update")
+        interpolation(self.query)
+
+    def _inside(self, h1: ArrayLike) -> Array:
+        """Return h1 as a point of the domain."""
+        h, geometry, anchor = finite_array("h1", h1), self.learner.mirror_map, self.feedback.anchor
+        if h.size == 0:
+            raise ValueError(f"h1: expected at least one number, got shape {h.shape}")
+        try:
+            far = geometry.to_dual(h) + 1e9  # a point that a bounded domain must bring back
+            fits = np.shape(geometry.to_primal(far)) == h.shape
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError(f"h1: its shape {h.shape} does not fit the domain of {geometry}")
+        if not geometry.contains(h):
+            raise ValueError(f"h1: the start must lie in the domain of {geometry}")
+        if anchor is not None and anchor.point.shape != h.shape:
+            raise ValueError(f"anchor: expected the shape of h1, {h.shape}, got {anchor.point.shape}")
+        return h
 
     def _move(self, state: State, feedback: Array, memory: Memory) -> tuple[Array, Memory]:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -174,15 +142,9 @@ class Conversion:
         return h, memory
 
 
-def _sealed_state(*fields: Any) -> State:
-    """Return the state with every array in it read-only."""
-    _seal(fields)
-    return State(*fields)
-
-
-def _seal(value: Any) -> None:
-    if isinstance(value, np.ndarray):
-        value.setflags(write=False)
-    elif isinstance(value, tuple):
-        for part in value:
-            _seal(part)
+def interpolation(query: str | float) -> float:
+    """Return a query as a number between 0 (last) and 1 (average)."""
+    share = {"last": 0.0, "average": 1.0}.get(query) if isinstance(query, str) else number("query", query)
+    if share is None or not 0 <= share <= 1:
+        raise ValueError(f'query: expected "average", "last" or a number between 0 and 1, got {query!r}')
+    return share

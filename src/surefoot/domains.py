@@ -109,7 +109,11 @@ class Box(NamedTuple):
     def check(self) -> None:
         """Every low bound lies at or below its high bound."""
         low, high = array("low", self.low), array("high", self.high)
-        if not np.all(low <= high):
+        try:
+            ordered = bool(np.all(low <= high))
+        except ValueError:
+            raise ValueError(f"low: expected the shape of high, {high.shape}, got {low.shape}") from None
+        if not ordered:
             raise ValueError(
                 f"low: every low bound must lie at or below its high bound, got {self.low} and {self.high}"
             )
@@ -127,7 +131,8 @@ class Box(NamedTuple):
     def contains(self, h: Array) -> bool:
         """Say whether every coordinate lies between its bounds."""
         low, high = self._bounds()
-        return bool(np.all((low <= h) & (h <= high)))
+        slack = ROUNDING * np.maximum(1.0, np.abs(h))
+        return bool(np.all((low - slack <= h) & (h <= high + slack)))
 
     def linear_minimum(self, g: Array) -> float:
         """Return sum_j min(g_j low_j, g_j high_j); a coordinate with g_j = 0 adds nothing."""

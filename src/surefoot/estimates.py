@@ -11,7 +11,6 @@ point.
 """
 
 from math import inf, isfinite
-from statistics import median
 from typing import NamedTuple
 
 import numpy as np
@@ -135,22 +134,30 @@ class Carried(NamedTuple):
         if bends is None:
             if moved == 0 or answer.g_before is None:
                 return capped, curvatures
-            bends = np.array([mirror_map.dual_norm(row) for row in answer.g - answer.g_before]) / moved
+            with np.errstate(over="ignore", invalid="ignore"):
+                bends = np.array([mirror_map.dual_norm(row) for row in answer.g - answer.g_before]) / moved
         for i in np.flatnonzero(answer.finite):
             bend = float(bends[i])
-            typical = self.typical or (median(curvatures) if curvatures else inf)
+            typical = self.typical or median(curvatures)
             capped[i] = self.cap(capped[i], bend, typical)
             if self.typical is None and len(curvatures) < SEEN_FOR_TYPICAL and bend > 0 and isfinite(bend):
                 curvatures = (*curvatures, bend)
         return capped, curvatures
 
 
+def median(values: tuple[float, ...]) -> float:
+    """Return the median, infinity of nothing."""
+    ordered, half = sorted(values), len(values) // 2
+    return (ordered[half] + ordered[-1 - half]) / 2 if values else inf
+
+
 def blend(carried: Array, answer: Answer, factor: Array, share: float, anchor: Array | None) -> Blend:
     """Return (1 - b) D + mean_i [w_i (G_i - (1 - b) G'_i) + b (1 - w_i) a]."""
     used = answer.weight * factor / answer.samples
-    fresh = np.tensordot(used, answer.g, axes=1)
-    if anchor is not None:
-        fresh = fresh + share * np.sum(answer.weight * (1 - factor) / answer.samples) * anchor
-    if share < 1 and answer.g_before is not None:
-        fresh = fresh + (1 - share) * (carried - np.tensordot(used, answer.g_before, axes=1))
+    with np.errstate(over="ignore", invalid="ignore"):  # what this leaves behind, the learner's check finds
+        fresh = np.tensordot(used, answer.g, axes=1)
+        if anchor is not None:
+            fresh = fresh + share * np.sum(answer.weight * (1 - factor) / answer.samples) * anchor
+        if share < 1 and answer.g_before is not None:
+            fresh = fresh + (1 - share) * (carried - np.tensordot(used, answer.g_before, axes=1))
     return Blend(np.asarray(fresh), factor, share)

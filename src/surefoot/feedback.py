@@ -16,6 +16,7 @@ from surefoot import parts
 from surefoot.anchors import Anchor
 from surefoot.checks import array, part
 from surefoot.parts import Answer, Array, Memory, Verdict
+from surefoot.state import State
 
 
 class Raw(NamedTuple):
@@ -153,13 +154,21 @@ def _copied(memory: Memory) -> Memory:
 
 
 def read(
-    feedback: parts.Feedback, dual_norm: Callable[[Array], float], like: Array, anchor: Array | None,
+    conversion: Any, dual_norm: Callable[[Array], float], state: State,
     g: ArrayLike, g_before: ArrayLike | None, size: ArrayLike | None, curvature: ArrayLike | None,
     weight: ArrayLike | None,
 ) -> Answer:  # fmt: skip
     """Bring an answer of any accepted shape into one: judgements along the first axis."""
-    rows, scalar = _rows("g", g, like, like.ndim)
-    rows_before = None if g_before is None else _rows("g_before", g_before, like, like.ndim)[0]
+    feedback, two_points, like = conversion.feedback, conversion.estimate.two_points, state.h
+    anchor = None if feedback.anchor is None else feedback.anchor.gradient
+    if anchor is not None and anchor.shape != like.shape:
+        raise ValueError(f"anchor: expected the shape of the state's points, {like.shape}, got {anchor.shape}")
+    if two_points and g_before is None:
+        raise ValueError("g_before: Carried needs this round's sample at state.before as well; pass it, or use Fresh()")
+    if isinstance(g, tuple) and not two_points:
+        raise TypeError("g: got a tuple; Fresh takes one gradient, or an array of them; for a pair use Carried()")
+    rows, scalar = _rows("g", g, like)
+    rows_before = _rows("g_before", g_before, like)[0] if two_points and g_before is not None else None
     if rows_before is not None and len(rows_before) != len(rows):
         raise ValueError(f"g_before: expected as many samples as g has, {len(rows)}, got {len(rows_before)}")
     weights = np.ones(len(rows)) if weight is None else _numbers("weight", weight, len(rows), scalar)
@@ -167,19 +176,24 @@ def read(
         raise ValueError("weight: expected positive finite numbers; leave samples of weight zero out")
     samples = len(rows) if weight is None else float(weights.sum())
     if feedback.per == "batch" and not scalar:
-        rows, scalar = np.tensordot(weights, rows, axes=1)[None] / samples, True
-        rows_before = None if rows_before is None else np.tensordot(weights, rows_before, axes=1)[None] / samples
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows, scalar = np.asarray(np.tensordot(weights, rows, axes=1))[None] / samples, True
+            if rows_before is not None:
+                rows_before = np.asarray(np.tensordot(weights, rows_before, axes=1))[None] / samples
         weights = np.array([float(samples)])
     finite = np.isfinite(rows).reshape(len(rows), -1).all(axis=1)
     if rows_before is not None:
         finite &= np.isfinite(rows_before).reshape(len(rows), -1).all(axis=1)
     if size is None:
-        sizes = np.array([dual_norm(np.asarray(row if anchor is None else row - anchor)) for row in rows])
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes = np.array([dual_norm(np.asarray(row if anchor is None else row - anchor)) for row in rows])
     else:
         sizes = _numbers("size", size, len(rows), scalar)
     finite &= np.isfinite(sizes)
     curvatures = None if curvature is None else _numbers("curvature", curvature, len(rows), scalar)
     if curvatures is not None:
+        if (curvatures < 0).any():
+            raise ValueError("curvature: expected numbers of at least zero")
         finite &= np.isfinite(curvatures)
     if not finite.all():
         rows[~finite] = 0.0
@@ -188,12 +202,12 @@ def read(
     return Answer(rows, rows_before, sizes, curvatures, weights, finite, samples, scalar)
 
 
-def _rows(name: str, value: ArrayLike, like: Array, ndim: int) -> tuple[Array, bool]:
+def _rows(name: str, value: ArrayLike, like: Array) -> tuple[Array, bool]:
     """Return samples along a first axis, and whether there was just one without that axis."""
     result = array(name, value)
     if result.shape == like.shape:
         return result[None], True
-    if result.ndim == ndim + 1 and result.shape[1:] == like.shape and len(result) > 0:
+    if result.ndim == like.ndim + 1 and result.shape[1:] == like.shape and len(result) > 0:
         return result, False
     raise ValueError(
         f"{name}: expected a gradient of shape {like.shape}, or m of them along a first axis, got shape {result.shape}"
@@ -211,7 +225,5 @@ def _check(threshold: parts.ThresholdRule, anchor: Anchor | None, per: str) -> N
     part("threshold", threshold, "lines")
     if per not in ("sample", "batch"):
         raise ValueError(f'per: expected "sample" or "batch", got {per!r}')
-    if anchor is not None:
-        if not isinstance(anchor, Anchor):
-            raise TypeError(f"anchor: expected Anchor(point, gradient) or None, got {anchor!r:.80}")
-        anchor.check()
+    if anchor is not None and not isinstance(anchor, Anchor):
+        raise TypeError(f"anchor: expected Anchor(point, gradient) or None, got {anchor!r:.80}")

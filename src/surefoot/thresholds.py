@@ -18,6 +18,7 @@ from surefoot.checks import array, between, non_negative, positive, whole
 from surefoot.parts import Array
 
 WARM_UP = 64  # sizes by which a rule that starts from nothing judges before it begins to track
+LARGEST = 1e300  # of a scale
 GAIN = 0.098  # of RunningScale: a step of one tenth, up or down, of which the quantile keeps the balance
 
 
@@ -81,6 +82,8 @@ class SmoothThreshold(NamedTuple):
         The base of the gradient-error lemma (Holland 2022, Lemma 2), T the number of rounds.
         """
         positive("diameter", diameter)
+        for name, value in (("smoothness", smoothness), ("sigma", sigma), ("anchor_error", anchor_error)):
+            non_negative(name, value)
         deviation = sigma * sqrt(whole("rounds", rounds, 1) / -log(between("delta", delta, 0, 1)))
         return cls(smoothness, sigma, anchor_error, max(smoothness * diameter, deviation) + anchor_error * sigma)
 
@@ -101,11 +104,12 @@ class SmoothThreshold(NamedTuple):
 
 
 class RunningScaleMemory(NamedTuple):
-    """The running quantile, its least value so far, the samples seen, and the first sizes, `filled` of them."""
+    """The running quantile and its least value so far, the samples seen and how many are distinct, the first sizes."""
 
     scale: float
     least: float
     seen: float
+    distinct: float
     filled: int
     first: Array
 
@@ -142,15 +146,15 @@ class RunningScale(NamedTuple):
 
     def begin(self, dimension: int, samples: float) -> RunningScaleMemory:
         """Start from the given scale, or from nothing."""
-        if self.start is None:
-            return RunningScaleMemory(0.0, inf, float(samples), 0, np.zeros(WARM_UP))
-        return RunningScaleMemory(float(self.start), float(self.start), float(samples), WARM_UP, np.zeros(WARM_UP))
+        distinct = inf if self.samples is None else float(self.samples)
+        scale, least, filled = (0.0, inf, 0) if self.start is None else (self.start, self.start, WARM_UP)
+        return RunningScaleMemory(float(scale), float(least), float(samples), distinct, filled, np.zeros(WARM_UP))
 
     def lines(self, memory: RunningScaleMemory, away: float) -> tuple[float, float]:
         """Return both lines at the present scale."""
         if memory.scale == 0:
             return inf, inf
-        seen = memory.seen if self.samples is None else min(memory.seen, self.samples)
+        seen = min(memory.seen, memory.distinct)
         clip = memory.scale * max(self.multiple, self.growth * sqrt(seen / -log(self.delta)))
         return clip, max(clip, memory.scale * self.reject)
 
@@ -164,17 +168,18 @@ class RunningScale(NamedTuple):
         if size != 0:
             memory.first[count] = abs(size)
             count += 1
-            scale = float(np.quantile(memory.first[:count], self.quantile))
+            scale = float(np.quantile(memory.first[:count], self.quantile, method="lower"))
             least = scale if count == WARM_UP else inf
-        return RunningScaleMemory(scale, least, memory.seen + weight, count, memory.first)
+        return RunningScaleMemory(scale, least, memory.seen + weight, memory.distinct, count, memory.first)
 
     def learn(self, memory: RunningScaleMemory, size: float, weight: float) -> RunningScaleMemory:
         """Step the quantile up or down."""
         scale = memory.scale
         if size != 0:
             up = abs(size) > scale
-            scale *= exp(weight * GAIN * (self.quantile if up else self.quantile - 1))
-        return RunningScaleMemory(scale, min(memory.least, scale), memory.seen + weight, memory.filled, memory.first)
+            scale = min(LARGEST, scale * exp(weight * GAIN * (self.quantile if up else self.quantile - 1)))
+        seen, least = memory.seen + weight, min(memory.least, scale)
+        return RunningScaleMemory(scale, least, seen, memory.distinct, memory.filled, memory.first)
 
     def scale(self, memory: RunningScaleMemory) -> float:
         """Return the least scale so far: what goes up and down by a step each time has not fallen for good."""
@@ -188,7 +193,6 @@ TRIPLE = 13  # bins: a factor of 3.1
 EDGES = 2.0 ** ((np.arange(BINS) - MIDDLE) / PER_OCTAVE)  # lower edges of the bins, in units of the tally
 CENTERS = 2.0 ** ((np.arange(BINS) + 0.5 - MIDDLE) / PER_OCTAVE)
 GAP_MARGIN = 0.8
-LARGEST = 1e300  # of a scale
 
 
 class LeastRiskMemory(NamedTuple):
@@ -250,10 +254,13 @@ class LeastRisk(NamedTuple):
         flat = array("sizes", sizes).ravel()
         if not np.isfinite(flat).all() or flat.size == 0:
             raise ValueError("sizes: expected at least one number, all finite")
-        absolute = np.abs(flat)
-        unit = float(np.median(absolute)) or float(np.mean(absolute))
-        if unit == 0:
+        positive("samples", samples)
+        whole("dimension", dimension, 1)
+        largest = float(np.max(np.abs(flat)))
+        if largest == 0:
             return Lines(0.0, inf, inf)
+        relative = np.abs(flat) / largest
+        unit = min(LARGEST, largest * (float(np.median(relative)) or float(np.mean(relative))))
         counts = np.zeros((2, BINS))
         for size in flat.tolist():
             counts[int(size > 0), bin_of(abs(size), unit)] += 1.0
@@ -273,7 +280,7 @@ class LeastRisk(NamedTuple):
         half = beyond[lowest] / 2
         median = int(np.flatnonzero(beyond[:-1] >= half)[-1])
         within = (beyond[median] - half) / (beyond[median] - beyond[median + 1])
-        scale = min(unit * 2.0 ** ((median + within - MIDDLE) / PER_OCTAVE), LARGEST)
+        scale = min(float(unit * 2.0 ** ((median + within - MIDDLE) / PER_OCTAVE)), LARGEST)
 
         tail, far = beyond[median + TRIPLE : BINS - TRIPLE], beyond[median + 2 * TRIPLE : BINS]
         remaining = min(self.gap, 1.0)  # of a tail, never more than all remains
@@ -342,8 +349,8 @@ class LeastRisk(NamedTuple):
         return memory._replace(lines=lines, counts=np.zeros((2, BINS)), unit=lines.scale, following=2.0 * samples)
 
     def scale(self, memory: LeastRiskMemory) -> float:
-        """Return the typical size."""
-        return memory.lines.scale
+        """Return the typical size; 0 during the warm-up, whose ups and downs are no news about the noise."""
+        return memory.lines.scale if memory.unit > 0 else 0.0
 
 
 def bin_of(size: float, unit: float) -> int:

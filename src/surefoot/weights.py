@@ -4,6 +4,7 @@ The average never needs the weights themselves, which overflow, only two quotien
 to start and `growth(t)` = alpha_{t+1}/alpha_t to go on. A rule that has only `at` gets both from it.
 """
 
+from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
@@ -64,25 +65,33 @@ class Polynomial(NamedTuple):
 
 def weight(weights: parts.Weights, t: int) -> float:
     """Return alpha_t, or say what is wrong with it."""
-    try:
-        alpha = float(weights.at(t))
-    except OverflowError:
-        alpha = inf
-    if not 0 < alpha < inf:
-        raise ValueError(
-            f"weights: the weight of round {t} is {alpha}; every weight must be positive and finite"
-            + (", and this learner needs the weight itself: pass a smaller power" if alpha == inf else "")
-        )
-    return alpha
+    return _positive(lambda: weights.at(t), f"the weight of round {t}")
 
 
 def ratio(weights: parts.Weights, t: int) -> float:
     """Return alpha_{1:t} / alpha_t, from the rule's own formula if it has one."""
     own = getattr(weights, "ratio", None)
-    return float(own(t)) if own else sum(weight(weights, i) for i in range(1, t + 1)) / weight(weights, t)
+    if own is None:
+        return sum(weight(weights, i) for i in range(1, t + 1)) / weight(weights, t)
+    return _positive(lambda: own(t), f"the ratio of round {t}")
 
 
 def growth(weights: parts.Weights, t: int) -> float:
     """Return alpha_{t+1} / alpha_t, from the rule's own formula if it has one."""
     own = getattr(weights, "growth", None)
-    return float(own(t)) if own else weight(weights, t + 1) / weight(weights, t)
+    if own is None:
+        return weight(weights, t + 1) / weight(weights, t)
+    return _positive(lambda: own(t), f"the growth of round {t}")
+
+
+def _positive(value: Callable[[], float], what: str) -> float:
+    try:
+        result = float(value())
+    except OverflowError:
+        result = inf
+    except TypeError as error:
+        raise TypeError(f"weights: {what} is no number: {error}") from None
+    if not 0 < result < inf:
+        hint = "; pass a smaller power, or give your rule `ratio` and `growth`" if result == inf else ""
+        raise ValueError(f"weights: {what} is {result}; it must be positive and finite{hint}")
+    return result

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -86,23 +87,24 @@ def reproduce(options: argparse.Namespace) -> int:
 def list_datasets(options: argparse.Namespace) -> int:
     """Print a table of all data sets."""
     try:
-        from rich.box import SIMPLE
         from rich.console import Console
         from rich.table import Table
     except ImportError as error:
         raise ValueError(f"{INSTALL} ({error})") from error
-    table = Table(box=SIMPLE)
+    table = Table(box=None, padding=(0, 1), pad_edge=False)
     table.add_column("name", no_wrap=True)
     for column in ("rows", "features", "classes", "size"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("present", no_wrap=True)
-    table.add_column("where from", overflow="fold")
+    table.add_column("where from", no_wrap=True)
     for name in datasets.names():
         source, (kind, where) = datasets.source(name), datasets.presence(name, options.data_home)
         expected = source.expected
         counts = (f"{count:,}" for count in (expected.rows, expected.features, len(expected.class_counts)))
-        table.add_row(name, *counts, f"{source.size / 1e6:.0f} MB", kind, where)
-    Console().print(table)
+        table.add_row(name, *counts, f"{source.size / 1e6:.0f} MB", kind, urlsplit(where).hostname or where)
+    console = Console()
+    console.width = max(console.width, console.measure(table, options=console.options.update(width=1000)).maximum)
+    console.print(table)
     return 0
 
 

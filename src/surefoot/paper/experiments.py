@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.conversion import Conversion, Info, State
+from surefoot.conversion import Conversion
 from surefoot.datasets import load
 from surefoot.losses import Softmax
 from surefoot.paper.methods import BATCH, METHODS, Task
 from surefoot.parts import Array
+from surefoot.state import Info, State
 
 TRAINING_SHARE = 0.8
 START = 0.05  # h_1 is uniform on [-0.05, 0.05]
