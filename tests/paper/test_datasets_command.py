@@ -15,9 +15,9 @@ def test_the_table_names_every_set_its_counts_and_where_it_is(private, monkeypat
     assert main(["datasets", "--data-home", str(private)]) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.split()}
     assert set(datasets.names()) <= set(lines)
-    assert "581,012         54         7    75 MB   raw files   " + str(private / "covtype") in lines["covtype"]
+    assert lines["covtype"].split() == "covtype 581,012 54 7 75 MB raw files".split() + [str(private / "covtype")]
     assert "package" in lines["adult"]
-    assert "   no          https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz" in lines["cifar10"]
+    assert lines["cifar10"].split()[-2:] == ["no", "www.cs.toronto.edu"]
 
 
 def test_a_folder_that_is_not_there_is_an_error(capsys):
