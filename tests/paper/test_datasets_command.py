@@ -15,7 +15,7 @@ def test_the_table_names_every_set_its_counts_and_where_it_is(private, monkeypat
     assert main(["datasets", "--data-home", str(private)]) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.split()}
     assert set(datasets.names()) <= set(lines)
-    assert lines["covtype"].split() == "covtype 581,012 54 7 75 MB raw files".split() + [str(private / "covtype")]
+    assert lines["covtype"].split() == [*"covtype 581,012 54 7 75 MB raw files".split(), str(private / "covtype")]
     assert "package" in lines["adult"]
     assert lines["cifar10"].split()[-2:] == ["no", "www.cs.toronto.edu"]
 
