@@ -164,7 +164,7 @@ def test_a_rule_that_begins_to_reject_ends_the_certificate_without_an_error():
         state, info = conversion.tell(state, g)
         certificate = certificate.update(state, info)
         values.append(certificate.bound().value)
-    assert state.memory[1].lines.reject < inf
+    assert state.memory[1].drawn.reject < inf
     assert values[0] < inf == values[-1]
 
 

@@ -124,9 +124,9 @@ def test_least_risk_counts_a_pilot_s_samples_and_its_own_dimension():
     sizes = np.exp(2 * np.random.default_rng(0).standard_normal(64)) - 1.0
     rule = sf.LeastRisk(dimension=500)
     _, memory = feed(rule, sizes[:40], samples=1000)
-    assert memory.lines == rule.read(sizes[:40], 1040, 500)
-    assert memory.lines != rule.read(sizes[:40], 40, 500)
-    assert memory.lines != rule.read(sizes[:40], 1040, 5)
+    assert memory.drawn == rule.read(sizes[:40], 1040, 500)
+    assert memory.drawn != rule.read(sizes[:40], 40, 500)
+    assert memory.drawn != rule.read(sizes[:40], 1040, 5)
     zeros_first = np.concatenate([np.zeros(100), sizes[:1]])
     _, memory = feed(sf.LeastRisk(), zeros_first)
     assert memory.first.shape == (WARM_UP,)

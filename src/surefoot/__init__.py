@@ -18,6 +18,7 @@ from surefoot.weights import Polynomial, Uniform
 
 if _TYPE_CHECKING:
     from surefoot import anchors, certificates, datasets, losses
+    from surefoot.linear_model import SurefootClassifier, SurefootRegressor
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,8 @@ __all__ = [
     "Simplex",
     "SmoothThreshold",
     "State",
+    "SurefootClassifier",
+    "SurefootRegressor",
     "Truncate",
     "Uniform",
     "anchors",
@@ -56,11 +59,14 @@ __all__ = [
 ]
 
 _ON_DEMAND = {"anchors", "certificates", "datasets", "losses"}
+_ESTIMATORS = {"SurefootClassifier", "SurefootRegressor"}
 
 
 def __getattr__(name: str) -> _Any:
     if name in _ON_DEMAND:
         return _import_module(f"surefoot.{name}")
+    if name in _ESTIMATORS:
+        return getattr(_import_module("surefoot.linear_model"), name)
     raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
 
 

@@ -38,6 +38,10 @@ class Raw(NamedTuple):
         """Nothing to remember."""
         return ()
 
+    def factor(self, size: float, clip: float, reject: float) -> float:
+        """Return 1."""
+        return 1.0
+
     def process(self, answer: Answer, away: float, memory: Memory, t: int, samples: float) -> tuple[Verdict, Memory]:
         """Return factors of one."""
         if not answer.finite.all():

@@ -203,7 +203,7 @@ class LeastRiskMemory(NamedTuple):
     which to read again, 0 where that is still open.
     """
 
-    lines: Lines
+    drawn: Lines
     counts: Array
     unit: float
     first: Array
@@ -315,7 +315,7 @@ class LeastRisk(NamedTuple):
 
     def lines(self, memory: LeastRiskMemory, away: float) -> tuple[float, float]:
         """Return the lines in force."""
-        return memory.lines.clip, memory.lines.reject
+        return memory.drawn.clip, memory.drawn.reject
 
     def ready(self, memory: LeastRiskMemory) -> bool:
         """Say whether there is a unit to tally in."""
@@ -330,7 +330,7 @@ class LeastRisk(NamedTuple):
         count += 1
         lines = self.read(first[:count], seen, memory.dimension)
         unit = lines.scale if count == WARM_UP else 0.0
-        return memory._replace(lines=lines, unit=unit, filled=count, seen=seen)
+        return memory._replace(drawn=lines, unit=unit, filled=count, seen=seen)
 
     def learn(self, memory: LeastRiskMemory, size: float, weight: float) -> LeastRiskMemory:
         """Tally one size."""
@@ -345,12 +345,12 @@ class LeastRisk(NamedTuple):
         """Read the lines anew."""
         if memory.following == 0:  # the warm-up ended in this round: it has just been done
             return memory._replace(following=2.0 * samples)
-        lines = self.judge(memory.counts, memory.unit, samples, memory.dimension) or memory.lines
-        return memory._replace(lines=lines, counts=np.zeros((2, BINS)), unit=lines.scale, following=2.0 * samples)
+        lines = self.judge(memory.counts, memory.unit, samples, memory.dimension) or memory.drawn
+        return memory._replace(drawn=lines, counts=np.zeros((2, BINS)), unit=lines.scale, following=2.0 * samples)
 
     def scale(self, memory: LeastRiskMemory) -> float:
         """Return the typical size; 0 during the warm-up, whose ups and downs are no news about the noise."""
-        return memory.lines.scale if memory.unit > 0 else 0.0
+        return memory.drawn.scale if memory.unit > 0 else 0.0
 
 
 def bin_of(size: float, unit: float) -> int:
