@@ -24,10 +24,10 @@ from numba.extending import overload, overload_method
 from surefoot import domains, step_sizes, thresholds, weights
 
 # No flag here assumes finite numbers: a test for NaN must stay a test.
-OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "nsz", "arcp"}}
 
-# The methods that kernels call, with the names of their arguments. Compiled code prefers a method to a field of the same
-# name, whatever the class, so two that fields are named after go by another name there (`ALIASES`).
+# The methods that kernels call, with the names of their arguments. Compiled code prefers a method to a field of the
+# same name, whatever the class, so two that fields are named after go by another name there (`ALIASES`).
 METHODS = {
     "at": ("t",),
     "weight_growth": ("t",),
@@ -157,7 +157,7 @@ def __getattr__(name: str) -> Any:
 
 
 def _with_arguments(function: FunctionType, names: tuple[str, ...]) -> FunctionType:
-    """Return the function with its arguments called so and without annotations: both are part of what numba compares."""
+    """Return the function with its arguments called so, without annotations: numba compares both."""
     code, names = function.__code__, ("self", *names)
     if code.co_argcount != len(names):
         raise TypeError(
@@ -179,9 +179,8 @@ def _expose(name: str, arguments: tuple[str, ...]) -> None:
         return getattr(self.instance_class, name, None)
 
     _sign(find, ("self", *arguments))
-    overload_method(types.BaseNamedTuple, name, jit_options={"fastmath": OPTIONS["fastmath"], "error_model": "numpy"})(
-        find
-    )
+    options: Any = {"jit_options": {key: OPTIONS[key] for key in ("fastmath", "error_model")}}
+    overload_method(types.BaseNamedTuple, name, **options)(find)
 
 
 def _sign(function: Any, names: tuple[str, ...]) -> None:
@@ -241,5 +240,6 @@ class Kernel:
         self.kept, self.passing = njit(cache=True, **OPTIONS)(function), njit(**OPTIONS)(function)
 
     def __call__(self, parts: tuple[Any, ...], *arguments: Any) -> Any:
+        """Run it on parts, which are plugged in, and arguments, which are passed on."""
         run = self.kept if all(map(shipped, parts)) else self.passing
         return run(stamp(), *map(plug, parts), *arguments)

@@ -96,9 +96,10 @@ class Setting(NamedTuple):
 
 
 def epoch(
-    stamp, learner, feedback, rule, weights, estimate, loss, setting, rows, y, weight, order, begin,
-    t, samples, weight_ratio, worth, h, hbar, before, carried, anchor_point, anchor, learner_memory, memory, tallies,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+    stamp: Any, learner: Any, feedback: Any, rule: Any, weights: Any, estimate: Any, loss: Any, setting: Any, rows: Any,
+    y: Any, weight: Any, order: Any, begin: Any, t: Any, samples: Any, weight_ratio: Any, worth: Any, h: Any, hbar: Any,
+    before: Any, carried: Any, anchor_point: Any, anchor: Any, learner_memory: Any, memory: Any, tallies: Any,
+) -> Any:  # fmt: skip
     """Run rounds over the rows in `order`, from `begin` on, until they end, a rule is due, or numbers are not finite.
 
     The four arrays of the state are changed in place; `tallies` takes up loss, weight kept whole, weight clipped,
@@ -252,12 +253,12 @@ EPOCH = Kernel(epoch)
 def advance(
     conversion: Conversion, loss: Any, setting: Setting, rows: Any, y: Array, weight: Array, order: Any, state: State
 ) -> tuple[State, Array]:
-    """Run rounds of a conversion over the rows in `order`; return the state, and loss and weight kept, clipped, replaced.
+    """Run rounds of a conversion over the rows in `order`; return the state, and loss, weight kept, clipped, replaced.
 
     While a rule warms up the rounds are those of `Conversion.tell`; when one is due it is closed in Python, too.
     """
     tallies, begin, dtype = np.zeros(4), 0, rows[0].dtype
-    rule = getattr(conversion.feedback, "threshold", KEEP_ALL)
+    rule: Any = getattr(conversion.feedback, "threshold", KEEP_ALL)
     while begin < len(order) and not optional(rule, "ready")(state.memory[1]):
         chosen = order[begin : begin + setting.batch]
         state, taken = one_round(conversion, loss, setting, rows, y, weight, chosen, state)
@@ -265,7 +266,14 @@ def advance(
     anchor = conversion.feedback.anchor
     nowhere = np.zeros((1, 1), dtype)
     point, slope = (nowhere, nowhere) if anchor is None else (anchor.point.astype(dtype), anchor.gradient.astype(dtype))
-    parts = conversion.learner, _unanchored(conversion.feedback), rule, conversion.weights, conversion.estimate, loss
+    parts: Any = (
+        conversion.learner,
+        _unanchored(conversion.feedback),
+        rule,
+        conversion.weights,
+        conversion.estimate,
+        loss,
+    )
     h, hbar, before, carried = (np.array(each, dtype) for each in (state.h, state.hbar, state.before, state.carried))
     t, samples, weight_ratio = state.t, float(state.samples), state.weight_ratio
     learner, memory, estimate = state.memory
@@ -282,7 +290,7 @@ def advance(
         if due:
             memory = rule.close(memory, samples)
             after = optional(rule, "scale")(memory)
-            worth = conversion.estimate.worth(worth_before, count, after / scale if 0 < after < scale else 1.0)
+            worth = parts[-2].worth(worth_before, count, after / scale if 0 < after < scale else 1.0)
     if hasattr(estimate, "worth"):
         estimate = estimate._replace(worth=worth)
     arrays = (each.astype(np.float64) for each in (h, hbar))

@@ -46,6 +46,10 @@ CLASSIFICATION = {
 HUBER_WIDTH = 1.345 / 0.6745  # in median sizes of the residuals: 95% efficiency under Gaussian noise
 
 
+def _real(value: object) -> bool:
+    return isinstance(value, Real)
+
+
 @dataclass(frozen=True)
 class _Run:
     """A fit under way: the parts resolved for this table, and the state."""
@@ -61,6 +65,14 @@ class _Run:
 
 class _SurefootModel(BaseEstimator):
     """What the classifier and the regressor share: the fit, in passes or in pieces."""
+
+    _regresses: bool
+    _losses: dict[str, Any]
+    _run: _Run
+    _waiting: Any
+    clipped_fraction_: float
+    coef_: Array
+    intercept_: Any
 
     def __init__(
         self, loss: Any, *, learner: Any, feedback: Any, weights: Any, query: Any, estimate: Any, penalty: float,
@@ -177,16 +189,14 @@ class _SurefootModel(BaseEstimator):
             h = self._initial(h, scaling, coef_init, intercept_init)
         bend = pilot.curvature(loss, targets, np.asarray(P @ h[0]).ravel())
         stands = self._regresses and not bounded and not started and isinstance(loss, losses.SquaredError)
-        conversion = self._conversion(
-            X, y, weight, order, h, loss, spread, bend, lines, stands, distinct, P.shape[1], scaling
-        )
+        conversion = self._conversion(X, y, order, h, loss, spread, bend, lines, stands, distinct, P.shape[1], scaling)
         carries = bool(conversion.estimate.two_points)
         setting = Setting(
             batch=int(self.batch_size), query=interpolation(self.query),
             by_batch=conversion.feedback.per == "batch", two_points=carries, judged=bounded,
             bound=losses.derivative_bound(loss) if bounded else 0.0, bend=bend, typical=bend * spread.typical,
-            dimension=float(getattr(conversion.estimate, "dimension", None) or k * P.shape[1]), penalty=float(self.penalty),
-            free=int(self.fit_intercept), anchored=conversion.feedback.anchor is not None,
+            dimension=float(getattr(conversion.estimate, "dimension", None) or k * P.shape[1]),
+            penalty=float(self.penalty), free=int(self.fit_intercept), anchored=conversion.feedback.anchor is not None,
             strict=isinstance(conversion.feedback, Raw),
             learns=hasattr(getattr(conversion.feedback, "threshold", None), "learn"),
         )  # fmt: skip
@@ -196,7 +206,7 @@ class _SurefootModel(BaseEstimator):
         return _Run(conversion, loss, setting, scaling, scale, state, spent)
 
     def _conversion(
-        self, X: Any, y: Array, weight: Array, order: Any, h: Array, loss: Any, spread: pilot.Spread, bend: float,
+        self, X: Any, y: Array, order: Any, h: Array, loss: Any, spread: pilot.Spread, bend: float,
         lines: Any, stands: bool, distinct: float, width: int, scaling: pilot.Scaling,
     ) -> Conversion:  # fmt: skip
         """Return the parts given, and the recipe's for those that are "auto"."""
@@ -205,7 +215,7 @@ class _SurefootModel(BaseEstimator):
         )
         unbounded = losses.derivative_bound(loss) == inf
         distinct = max(1, int(distinct))
-        auto = {
+        auto: dict[str, Any] = {
             "learner": MirrorDescent(
                 Decaying(0.5 / curvature, span=4.0 * width, power=1 / 3) if stands
                 else Decaying(0.9 / curvature, span=4.0 * width, power=0.35), Euclidean(),
@@ -218,7 +228,7 @@ class _SurefootModel(BaseEstimator):
                 typical=bend * spread.typical, dimension=width,
             ),
         }  # fmt: skip
-        chosen = {
+        chosen: dict[str, Any] = {
             name: auto[name] if isinstance(given := getattr(self, name), str) and given == "auto" else given
             for name in auto
         }
@@ -257,22 +267,23 @@ class _SurefootModel(BaseEstimator):
         state, tallies = advance(run.conversion, run.loss, run.setting, rows, y, weight, order, run.state)
         self._run = replace(run, state=state)
         seen = max(float(tallies[1:].sum()), 1e-300)
-        loss, _, clipped, replaced = (tallies / seen).tolist()
+        loss, clipped, replaced = (float(tallies[i] / seen) for i in (0, 2, 3))
         self.clipped_fraction_ = clipped + replaced
         if not len(order):
             loss, self.clipped_fraction_ = self._loss_on(X, y, weight, np.arange(len(y))), 0.0
+        step: Any = getattr(run.conversion.learner, "step_size", None)
         self.history_.append(
             {
                 "loss": loss, "clipped": clipped, "rejected": replaced, "scale": self._running_scale(),
-                "step": run.conversion.learner.step_size.at(state.t) if hasattr(run.conversion.learner, "step_size") else 0.0,
-                "carried": float(np.linalg.norm(state.carried)),
+                "step": step.at(state.t) if step is not None else 0.0, "carried": float(np.linalg.norm(state.carried)),
             }
         )  # fmt: skip
         return loss
 
     def _running_scale(self) -> float:
         """Return the typical residual, as last read."""
-        rule, memory = getattr(self._run.conversion.feedback, "threshold", None), self._run.state.memory[1]
+        rule: Any = getattr(self._run.conversion.feedback, "threshold", None)
+        memory = self._run.state.memory[1]
         return float(rule.scale(memory)) if hasattr(rule, "scale") and memory else self._run.scale
 
     def _loss_on(self, X: Any, y: Array, weight: Array, rows: Any) -> float:
@@ -343,9 +354,9 @@ class _SurefootModel(BaseEstimator):
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < least:
                 raise ValueError(f"{name}: expected a whole number of at least {least}, got {value!r}")
-        if not isinstance(self.penalty, Real) or not 0 <= self.penalty < inf:
+        if not _real(self.penalty) or not 0 <= self.penalty < inf:
             raise ValueError(f"penalty: expected a non-negative number, got {self.penalty!r}")
-        if self.tol is not None and not (isinstance(self.tol, Real) and self.tol >= 0):
+        if self.tol is not None and not (_real(self.tol) and self.tol >= 0):
             raise ValueError(f"tol: expected a non-negative number or None, got {self.tol!r}")
         if not 0 < self.validation_fraction < 1:
             raise ValueError(
@@ -388,7 +399,8 @@ class _SurefootModel(BaseEstimator):
         """Return one score a row and class."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=False)
-        return np.asarray(X @ self.coef_.T) + self.intercept_
+        scores: Array = np.asarray(X @ self.coef_.T) + self.intercept_
+        return scores
 
     def outlier_score(self, X: Any, y: Any) -> Array:
         """Return how far beyond the usual each row lies: look at the rows with the largest values.
@@ -402,9 +414,9 @@ class _SurefootModel(BaseEstimator):
         P = pilot.packed(X, run.scaling, self.fit_intercept)
         leverage = pilot.squares(P) * run.setting.bend / run.setting.typical
         if run.setting.judged:
-            return leverage
+            return np.asarray(leverage)
         residual = np.abs(np.asarray(P @ run.state.hbar[0]).ravel() - self._targets(y))
-        return np.maximum(residual / (self._running_scale() or 1.0), leverage)
+        return np.asarray(np.maximum(residual / (self._running_scale() or 1.0), leverage))
 
 
 class SurefootRegressor(RegressorMixin, _SurefootModel):
@@ -613,13 +625,13 @@ class SurefootClassifier(ClassifierMixin, _SurefootModel):
         return losses.Softmax() if self.loss == "log_loss" and len(self.classes_) > 2 else loss
 
     def _targets(self, y: Any) -> Array:
-        return np.searchsorted(self.classes_, y).astype(np.float64)
+        return np.asarray(np.searchsorted(self.classes_, y), dtype=np.float64)
 
     def _weighted(self, weight: Array, y: Any) -> Array:
         if self.class_weight is None:
             return weight
         of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        return weight * of_class[np.searchsorted(self.classes_, y)]
+        return np.asarray(weight * of_class[np.searchsorted(self.classes_, y)])
 
     def _scores(self) -> int:
         return len(self.classes_) if isinstance(self._resolved_loss(), losses.Softmax) else 1

@@ -14,6 +14,7 @@ from surefoot.thresholds import LeastRisk, Lines
 
 ROUNDS, STEPS = 10, 5  # re-weightings of the first fit, and conjugate-gradient steps in each
 SMALLEST, LARGEST = 1e-290, 1e290
+WILD = 70.0
 
 
 def rows_wanted(columns: int) -> int:
@@ -34,6 +35,18 @@ def identity(columns: int) -> Scaling:
 
 
 def scaling(first: Any, table: Any) -> Scaling:
+    """Return the scaling the first rows suggest, but for those that lie WILD typical squares out by that very scaling.
+
+    A row that is wild in many columns shows in those where most non-zero values are right, and no longer counts in
+    those, such as dummies with few zeros or few ones, where the wild rows are a large share of what varies.
+    """
+    found = by_columns(first, table)
+    square = squares(packed(first, found, intercept=False))
+    tame = np.flatnonzero(square <= WILD * np.median(square))
+    return found if len(tame) in (0, len(square)) else by_columns(first[tame], table)
+
+
+def by_columns(first: Any, table: Any) -> Scaling:
     """Return a scaling for any kind of column (pixels, dummies, counts, heavy tails), from the first rows.
 
     c = median; mag = 90% quantile of the non-zero |x - c|; b = clip(x - c, -3 mag, 3 mag); center = c + mean b;
@@ -43,7 +56,7 @@ def scaling(first: Any, table: Any) -> Scaling:
     columns = first.shape[1]
     center, scale = np.zeros(columns), np.ones(columns)
     is_sparse = sparse.issparse(first)
-    by_column = first.tocsc() if is_sparse else np.asarray(first)
+    by_column: Any = first.tocsc() if is_sparse else np.asarray(first)
     for j in range(columns):
         column = by_column[:, [j]].toarray()[:, 0] if is_sparse else by_column[:, j]
         column = column.astype(np.float64)
@@ -84,7 +97,7 @@ def rare_rows(table: Any, first: Any, least: int = 8) -> Any:
 
 
 class Spread(NamedTuple):
-    """How far scaled rows reach: the typical square of their norm, and the largest eigenvalue of their second moment."""
+    """How far scaled rows reach: the typical square of their norm, the largest eigenvalue of their second moment."""
 
     typical: float
     largest: float
