@@ -6,7 +6,7 @@ derivatives together.
 """
 
 from functools import partial
-from math import inf, isfinite, sqrt
+from math import inf, isfinite, nan, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,8 +133,9 @@ def epoch(
                         total_before += P[r, j] * before[c, j]
                     Z_before[r, c] = total_before
 
-        away = 0.0
+        away = nan
         if setting.anchored:
+            away = 0.0
             for c in range(k):
                 for j in range(width):
                     away += (x[c, j] - anchor_point[c, j]) ** 2

@@ -6,10 +6,11 @@ the first rows, carried feedback asked for at the very point that is reported, r
 """
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -26,11 +27,10 @@ from surefoot.estimates import Carried, Fresh
 from surefoot.feedback import Clip, Raw, Truncate
 from surefoot.kernels import DenseRows, Setting, SparseRows, advance
 from surefoot.learners import MirrorDescent
-from surefoot.mirror_maps import Euclidean
 from surefoot.parts import Array
 from surefoot.state import State
 from surefoot.step_sizes import Constant, Decaying
-from surefoot.thresholds import ConstantThreshold, LeastRisk
+from surefoot.thresholds import ConstantThreshold, LeastRisk, Lines
 from surefoot.weights import Polynomial, Uniform
 
 REGRESSION = {
@@ -44,6 +44,7 @@ CLASSIFICATION = {
     "modified_huber": losses.ModifiedHuber(),
 }
 HUBER_WIDTH = 1.345 / 0.6745  # in median sizes of the residuals: 95% efficiency under Gaussian noise
+PINBALL_SMOOTHING = 0.5  # in median sizes of the residuals
 
 
 def _real(value: object) -> bool:
@@ -61,6 +62,28 @@ class _Run:
     scale: float
     state: State
     spent: int
+
+
+class _Learned(NamedTuple):
+    """What the first rows say: the loss and the recipe's numbers.
+
+    point: a first fit, if there is one. lines, scale: of its residuals. bend: of the loss. typical: the typical
+    curvature of a row. curvature: that of the mean over a batch. stands: whether the point stands for the rows it was
+    found on. kinked: whether feedback cannot be carried.
+    """
+
+    loss: Any
+    width: int
+    point: Array
+    lines: Lines | None
+    scale: float
+    bend: float
+    typical: float
+    leverage: float
+    curvature: float
+    distinct: int
+    stands: bool
+    kinked: bool
 
 
 class _SurefootModel(BaseEstimator):
@@ -155,102 +178,98 @@ class _SurefootModel(BaseEstimator):
         return keep[np.sort(chosen[count:])], keep[chosen[:count]]
 
     def _begin(
-        self,
-        X: Any,
-        y: Array,
-        weight: Array,
-        order: Any,
-        table: Any,
-        distinct: float,
-        coef_init: Any,
-        intercept_init: Any,
+        self, X: Any, y: Array, weight: Array, order: Any, table: Any, distinct: float, coef: Any, intercept: Any
     ) -> _Run:
         """Resolve every "auto" from the first rows of `order`, and take the state before the first round."""
-        first = order[: pilot.rows_wanted(X.shape[1])]
-        rows = first
+        first = rows = order[: pilot.rows_wanted(X.shape[1])]
         if table is not None and self.feature_scale == "auto":
             rows = np.concatenate([first, pilot.rare_rows(table, first)])
-        given, targets, shares = X[rows], y[rows], weight[rows]
-        scaling = pilot.scaling(given, table) if self.feature_scale == "auto" else pilot.identity(X.shape[1])
-        P = pilot.packed(given, scaling, self.fit_intercept)
-        loss, k = self._resolved_loss(), self._scores()
-        bounded = losses.derivative_bound(loss) < inf
-        leverage = 7.0 if bounded and not self._regresses else 3.0
-        spread = pilot.spread(P, leverage)
-        h, lines, scale = np.zeros(self._shape(X)), None, 1.0
-        started = self.pilot == 0 or not self._regresses
-        if self._regresses and self.pilot != 0:
-            found = pilot.first_fit(P, targets, shares / shares.mean(), spread.typical, leverage, distinct)
-            h[0], lines = found.point, found.lines
-            scale = lines.scale if lines is not None else float(np.median(np.abs(P @ found.point - targets))) or 1.0
-            if loss == losses.Huber() and self.loss == "huber":
-                loss = losses.Huber(HUBER_WIDTH * scale)
+        scaling = pilot.identity(X.shape[1])
+        if self.feature_scale == "auto":
+            scaling = pilot.scaling(X[rows], table)
+        P = pilot.packed(X[rows], scaling, self.fit_intercept)
+        learned = self._look(P, y[rows], weight[rows], distinct)
+        h = np.zeros(self._shape(X))
+        h[: len(learned.point)] = learned.point
         if self.pilot == 0:
-            h = self._initial(h, scaling, coef_init, intercept_init)
-        bend = pilot.curvature(loss, targets, np.asarray(P @ h[0]).ravel())
-        stands = self._regresses and not bounded and not started and isinstance(loss, losses.SquaredError)
-        conversion = self._conversion(X, y, order, h, loss, spread, bend, lines, stands, distinct, P.shape[1], scaling)
-        carries = bool(conversion.estimate.two_points)
+            h = self._initial(h, scaling, coef, intercept)
+        conversion = self._conversion(learned, lambda rule: self._anchor(rule, X, y, weight, order, h, scaling))
+        bound = losses.derivative_bound(learned.loss)
         setting = Setting(
             batch=int(self.batch_size), query=interpolation(self.query),
-            by_batch=conversion.feedback.per == "batch", two_points=carries, judged=bounded,
-            bound=losses.derivative_bound(loss) if bounded else 0.0, bend=bend, typical=bend * spread.typical,
-            dimension=float(getattr(conversion.estimate, "dimension", None) or k * P.shape[1]),
-            penalty=float(self.penalty), free=int(self.fit_intercept), anchored=conversion.feedback.anchor is not None,
+            by_batch=conversion.feedback.per == "batch", two_points=bool(conversion.estimate.two_points),
+            judged=bound < inf, bound=bound if bound < inf else 0.0, bend=learned.bend, typical=learned.typical,
+            dimension=float(getattr(conversion.estimate, "dimension", None) or h.size), penalty=float(self.penalty),
+            free=int(self.fit_intercept), anchored=conversion.feedback.anchor is not None,
             strict=isinstance(conversion.feedback, Raw),
             learns=hasattr(getattr(conversion.feedback, "threshold", None), "learn"),
         )  # fmt: skip
-        spent = len(first) if stands else 0
-        t = 1 + spent // int(self.batch_size)
-        state = conversion.start(h, t=t, samples=float(weight[first].sum()) if stands else 0.0)
-        return _Run(conversion, loss, setting, scaling, scale, state, spent)
+        spent = len(first) if learned.stands else 0
+        samples = float(weight[first].sum()) if spent else 0.0
+        state = conversion.start(h, t=1 + spent // int(self.batch_size), samples=samples)
+        return _Run(conversion, learned.loss, setting, scaling, learned.scale, state, spent)
 
-    def _conversion(
-        self, X: Any, y: Array, order: Any, h: Array, loss: Any, spread: pilot.Spread, bend: float,
-        lines: Any, stands: bool, distinct: float, width: int, scaling: pilot.Scaling,
-    ) -> Conversion:  # fmt: skip
-        """Return the parts given, and the recipe's for those that are "auto"."""
+    def _look(self, P: Any, y: Array, weight: Array, distinct: float) -> _Learned:
+        """Return what the recipe needs to know, from packed first rows."""
+        loss, width = self._resolved_loss(), P.shape[1]
+        leverage = 3.0 if self._regresses else 7.0
+        spread = pilot.spread(P, leverage)
+        point, lines, scale = np.zeros((0, width)), None, 1.0
+        if self._regresses and self.pilot != 0:
+            found = pilot.first_fit(P, y, weight / weight.mean(), spread.typical, leverage, distinct)
+            point, lines = found.point[None], found.lines
+            scale = lines.scale if lines is not None else float(np.median(np.abs(P @ found.point - y))) or 1.0
+        if isinstance(self.loss, str) and isinstance(loss, losses.Huber):
+            loss = losses.Huber(HUBER_WIDTH * scale)
+        if isinstance(self.loss, str) and isinstance(loss, losses.Pinball):
+            loss = losses.Pinball(smoothing=PINBALL_SMOOTHING * scale)
+        prediction = np.asarray(P @ point[0]).ravel() if len(point) else np.zeros(len(y))
+        bend = pilot.curvature(loss, y, prediction)
         curvature = bend * (
             spread.typical if self.batch_size == 1 else spread.largest + spread.typical / self.batch_size
         )
-        unbounded = losses.derivative_bound(loss) == inf
-        distinct = max(1, int(distinct))
-        auto: dict[str, Any] = {
-            "learner": MirrorDescent(
-                Decaying(0.5 / curvature, span=4.0 * width, power=1 / 3) if stands
-                else Decaying(0.9 / curvature, span=4.0 * width, power=0.35), Euclidean(),
-            ),
-            "feedback": Clip(LeastRisk(start=lines, samples=distinct, dimension=width))
-            if unbounded and lines is not None else Clip(ConstantThreshold(inf)),
-            "weights": Polynomial(64.0) if stands else Polynomial(8.0),
-            "estimate": Carried(
-                early=0.0 if stands else 8.0, leverage=3.0 if self._regresses else 7.0,
-                typical=bend * spread.typical, dimension=width,
-            ),
-        }  # fmt: skip
-        chosen: dict[str, Any] = {
-            name: auto[name] if isinstance(given := getattr(self, name), str) and given == "auto" else given
-            for name in auto
+        return _Learned(
+            loss, width, point, lines, scale, bend, bend * spread.typical, leverage, curvature, max(1, int(distinct)),
+            stands=isinstance(loss, losses.SquaredError) and len(point) > 0, kinked=pilot.kinked(loss, y, prediction),
+        )  # fmt: skip
+
+    def _conversion(self, learned: _Learned, anchor: Callable[[Any], anchors.Anchor]) -> Conversion:
+        """Return the parts given, and the recipe's for those that are "auto"."""
+        step, power = (0.5, 1 / 3) if learned.stands else (0.9, 0.35)
+        rule: Any = ConstantThreshold(inf)
+        if learned.lines is not None and losses.derivative_bound(learned.loss) == inf:
+            rule = LeastRisk(start=learned.lines, samples=learned.distinct, dimension=learned.width)
+        carried = Carried(
+            early=0.0 if learned.stands else 8.0, leverage=learned.leverage, typical=learned.typical,
+            dimension=learned.width,
+        )  # fmt: skip
+        recipe: dict[str, Any] = {
+            "learner": MirrorDescent(Decaying(step / learned.curvature, span=4.0 * learned.width, power=power)),
+            "feedback": Clip(rule),
+            "weights": Polynomial(64.0 if learned.stands else 8.0),
+            "estimate": Fresh() if learned.kinked else carried,
         }
-        if isinstance(chosen["estimate"], Carried) and chosen["estimate"].typical is None:
-            chosen["estimate"] = chosen["estimate"]._replace(typical=bend * spread.typical)
-        anchor = getattr(chosen["feedback"], "anchor", None)
-        if callable(anchor):  # a rule of `surefoot.anchors`, resolved at h_1 on the training rows
-            chosen["feedback"] = chosen["feedback"]._replace(anchor=self._anchor(anchor, X, y, order, h, loss, scaling))
-        return Conversion(**chosen, query=self.query)
+        parts = {name: getattr(self, name) for name in recipe}
+        parts = {name: recipe[name] if isinstance(part, str) else part for name, part in parts.items()}
+        if isinstance(parts["estimate"], Carried) and parts["estimate"].typical is None:
+            parts["estimate"] = parts["estimate"]._replace(typical=learned.typical)
+        if callable(getattr(parts["feedback"], "anchor", None)):
+            parts["feedback"] = parts["feedback"]._replace(anchor=anchor(parts["feedback"].anchor))
+        return Conversion(**parts, query=self.query)
 
     def _anchor(
-        self, rule: Any, X: Any, y: Array, order: Any, h: Array, loss: Any, scaling: pilot.Scaling
+        self, rule: Any, X: Any, y: Array, weight: Array, order: Any, h: Array, scaling: pilot.Scaling
     ) -> anchors.Anchor:
-        """Return the anchor of a rule at h."""
+        """Return the anchor that a rule of `surefoot.anchors` makes of the weighted gradients of all rows at h."""
         P = pilot.packed(X[order], scaling, self.fit_intercept)
         P = P.toarray() if sparse.issparse(P) else P
-        slopes = np.zeros((len(order), len(h)))
+        slopes, loss = np.zeros((len(order), len(h))), self._resolved_loss()
         if hasattr(loss, "fill"):
             for out, scores, target in zip(slopes, P @ h.T, y[order], strict=True):
                 loss.fill(target, scores, out)
         else:
             slopes[:, 0] = loss.derivative(y[order], P @ h[0])
+        slopes *= (weight[order] / weight[order].mean())[:, None]
         found: anchors.Anchor = rule(slopes[:, :, None] * P[:, None, :], h)
         return found
 
@@ -391,8 +410,6 @@ class _SurefootModel(BaseEstimator):
             y_numeric=self._regresses, accept_large_sparse=True,
         )  # fmt: skip
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if not weight.any():
-            raise ValueError("sample_weight: at least one weight must be above zero; all are zero")
         return X, y, weight
 
     def _scores_of(self, X: Any) -> Array:

@@ -187,9 +187,23 @@ def _solve(P: Any, factor: Array, gradient: Array, typical: float) -> tuple[Arra
 def curvature(loss: Any, y: Array, prediction: Array) -> float:
     """Return the curvature a loss states, or the 90% quantile of its derivative's bend over a robust scale of y."""
     stated = getattr(loss, "curvature", None)
-    if stated is not None:
-        return float(stated)
-    scale = float(np.median(np.abs(y - np.median(y)))) or float(np.std(y)) or 1.0
+    return float(stated) if stated is not None else float(np.quantile(_bends(loss, y, prediction, 1.0), 0.9)) or 1.0
+
+
+def kinked(loss: Any, y: Array, prediction: Array) -> bool:
+    """Say whether a loss that states no curvature has a kink: its mean square bend grows as one looks closer.
+
+    Carried feedback moves an estimate by differences of gradients; where those do not shrink with the distance, its
+    errors do not either, and only fresh feedback will do.
+    """
+    if getattr(loss, "curvature", None) is not None:
+        return False
+    far, near = (np.mean(np.square(_bends(loss, y, prediction, share))) for share in (1.0, 0.01))
+    return bool(near > 10 * far)
+
+
+def _bends(loss: Any, y: Array, prediction: Array, share: float) -> Array:
+    """Return how far the derivative moves over a share of the robust scale of y, per unit."""
+    step = share * (float(np.median(np.abs(y - np.median(y)))) or float(np.std(y)) or 1.0)
     pairs = zip(y.tolist(), prediction.tolist(), strict=True)
-    bends = [abs(loss.derivative(a, p + scale) - loss.derivative(a, p)) / scale for a, p in pairs]
-    return float(np.quantile(bends, 0.9)) or 1.0
+    return np.array([abs(loss.derivative(a, p + step) - loss.derivative(a, p)) / step for a, p in pairs])
