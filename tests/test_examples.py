@@ -55,6 +55,18 @@ def test_portfolio(capsys):
     assert 0 < mean["clipped, carried"] < mean["raw, fresh"] < mean["equal shares"]
 
 
+def test_claims(capsys):
+    import_module("claims").main(repetitions=1)
+    printed = capsys.readouterr().out
+    least, auto, free = (
+        numbers(printed.replace("%", " "), name)
+        for name in ("least squares", "surefoot, auto: a gap means errors", "surefoot, clip nothing")
+    )
+    assert auto[1] < 3 < least[1]
+    assert auto[3] < 3 < 50 < least[3]
+    assert abs(free[0] - 1) < 0.02 < 0.1 < 1 - auto[0]
+
+
 def test_fresh_or_carried(capsys, tmp_path):
     import_module("fresh_or_carried").main(str(tmp_path / "figure.svg"), trials=4, rows=3000)
     printed = capsys.readouterr().out
