@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -240,6 +240,23 @@ def test_other_losses():
         SurefootClassifier("squared_hinge", random_state=0).fit(X, y > 3).predict_proba(X)
 
 
+def test_poisson_is_what_the_generalized_linear_model_finds():
+    rng = np.random.default_rng(28)
+    X = rng.standard_normal((20_000, 4)) * [1.0, 0.5, 0.0, 2.0]
+    y = rng.poisson(np.exp(X @ [0.5, -0.5, 1.0, 0.2] - 1.0)).astype(float)
+    weight = rng.uniform(0.2, 1.0, 20_000)
+    ours = SurefootRegressor("poisson", random_state=0).fit(X, y, weight)
+    exact = PoissonRegressor(alpha=0.0, max_iter=1000).fit(X, y, weight)
+    assert ours.predict(X) == pytest.approx(exact.predict(X), rel=0.12)
+    assert np.average(ours.predict(X), weights=weight) == pytest.approx(np.average(y, weights=weight), rel=0.02)
+    wild = np.where(rng.random((20_000, 1)) < 0.01, 1e6 * X, X)
+    dirty = SurefootRegressor("poisson", random_state=0).fit(wild, y, weight)
+    assert dirty.coef_ == pytest.approx(ours.coef_, abs=0.15)  # shrunk by a fifth: their leverage is capped, not zero
+    for bad in (-y, 0 * y):
+        with pytest.raises(ValueError, match="y: the Poisson loss is for numbers of at least zero"):
+            ours.fit(X, bad)
+
+
 def test_outliers_can_be_looked_at():
     X, y, _ = data(22)
     y[:20] += 500
@@ -364,6 +381,9 @@ def test_no_finite_table_breaks_a_fit(table, batch_size):
     model = SurefootRegressor(batch_size=batch_size, max_iter=3, random_state=0).fit(X, y)
     assert np.isfinite(model.coef_).all()
     assert np.isfinite(model.intercept_)
+    counts = np.abs(y) / np.abs(y).max() if y.any() else y + 1
+    rates = SurefootRegressor("poisson", batch_size=batch_size, max_iter=3, random_state=0).fit(X, counts)
+    assert np.isfinite(rates.coef_).all()
     labels = np.arange(len(y)) % 2
     if len(y) > 1:
         kind = SurefootClassifier(batch_size=batch_size, max_iter=3, random_state=0).fit(X, labels)

@@ -49,6 +49,8 @@ METHODS = {
     "_bounds": (),
     "value": ("y", "prediction"),
     "derivative": ("y", "prediction"),
+    "bend": ("y", "prediction"),
+    "link": ("prediction",),
     "fill": ("y", "scores", "out"),
     "pack": ("i", "out"),
 }
@@ -63,6 +65,10 @@ def _growth(self: Any, t: int) -> float:
 def _fill(self: Any, y: float, scores: Any, out: Any) -> float:
     out[0] = self.derivative(y, scores[0])
     return self.value(y, scores[0])  # type: ignore[no-any-return]
+
+
+def _bend(self: Any, y: float, prediction: float) -> float:
+    return 0.0
 
 
 def _learn(self: Any, memory: Any, size: float, weight: float) -> Any:
@@ -80,6 +86,7 @@ def _scale(self: Any, memory: Any) -> float:
 DEFAULTS: dict[str, Callable[..., Any]] = {
     "weight_growth": _growth,
     "fill": _fill,
+    "bend": _bend,
     "learn": _learn,
     "due": _due,
     "typical_size": _scale,

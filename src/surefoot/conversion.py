@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot import parts
-from surefoot.checks import finite_array, non_negative, number, part, whole
+from surefoot.checks import finite_array, non_negative, number, part, positive, whole
 from surefoot.estimates import Fresh
 from surefoot.feedback import Raw, read
 from surefoot.parts import Array, Memory
@@ -50,14 +50,14 @@ class Conversion:
     def tell(
         self, state: State, g: ArrayLike, g_before: ArrayLike | None = None,
         *, size: ArrayLike | None = None, curvature: ArrayLike | None = None, weight: ArrayLike | None = None,
-        known: ArrayLike | None = None,
+        known: ArrayLike | None = None, divisor: float = 1.0,
     ) -> tuple[State, Info]:  # fmt: skip
         """Go one round on, with the gradient at `ask(state)`: one, or one for each of m samples along a first axis.
 
         g_before: the same samples at `state.before`, where the estimate is `Carried`. size: what the threshold is to
         judge, instead of the dual norm of g - g~. curvature: of each sample, instead of ||g - g_before|| / distance.
         weight: how many samples each stands for. known: the gradient of a part of R that needs no processing, such as
-        a penalty; it goes to the learner as it is.
+        a penalty; it goes to the learner as it is. divisor: shortens this round's step, where R bends more than usual.
         """
         x, geometry, anchor = self.ask(state), self.learner.mirror_map, self.feedback.anchor
         learner, rule, estimate = state.memory
@@ -72,6 +72,7 @@ class Conversion:
             state.carried, answer, verdict, target, moved, geometry, state.samples, estimate
         )
         processed = given.carried if known is None else given.carried + finite_array("known", known)
+        processed = processed if divisor == 1 else processed / positive("divisor", divisor)
         h, learner = self._move(state, processed, learner)
         weight_ratio = 1 + state.weight_ratio / growth(self.weights, state.t)
         hbar = state.hbar + (h - state.hbar) / weight_ratio

@@ -74,9 +74,10 @@ class Setting(NamedTuple):
     """Numbers that stay the same over an epoch.
 
     batch: rows a round. query: 0 (last) to 1 (average). by_batch: judge the mean. two_points: carry. judged: judge
-    rows by `bound` times their norm, not by their residual. bend: the loss's curvature. typical: the typical curvature
+    rows by `bound` times their norm, not by their residual. curvature: the loss's. typical: the typical curvature
     of a row. dimension: unknowns a score. penalty: of the squared coefficients, but for the first `free` columns.
     anchored: whether the anchor counts. strict: a round that is not finite ends the run. learns: whether the rule does.
+    usual: the mean bend of a loss without one curvature; steps are divided where it is exceeded. 0 for none.
     """
 
     batch: int
@@ -85,7 +86,7 @@ class Setting(NamedTuple):
     two_points: bool
     judged: bool
     bound: float
-    bend: float
+    curvature: float
     typical: float
     dimension: float
     penalty: float
@@ -93,6 +94,7 @@ class Setting(NamedTuple):
     anchored: bool
     strict: bool
     learns: bool
+    usual: float = 0.0
 
 
 def epoch(
@@ -200,6 +202,13 @@ def epoch(
             for r in range(m):
                 factor[r] *= whole
 
+        divisor = 1.0
+        if setting.usual > 0:
+            bend = 0.0
+            for r in range(m):
+                bend += weight[order[i + r]] / count * loss.bend(y[order[i + r]], Z[r, 0])
+            divisor = max(1.0, bend / setting.usual)
+
         later = rule.typical_size(memory)
         calmer = later / scale if 0 < later < scale else 1.0
         share = estimate.share(worth, samples, count, setting.dimension)
@@ -207,7 +216,7 @@ def epoch(
         missing = 0.0
         for r in range(m):
             part = weight[order[i + r]] / count
-            used = part * estimate.cap(factor[r], setting.bend * square[r], setting.typical)
+            used = part * estimate.cap(factor[r], setting.curvature * square[r], setting.typical)
             missing += part - used
             for c in range(k):
                 E[r, c] = used * E[r, c]
@@ -229,6 +238,9 @@ def epoch(
             if setting.penalty > 0:
                 for j in range(setting.free, width):
                     given[c, j] += h.dtype.type(setting.penalty) * x[c, j]
+            if divisor > 1:
+                for j in range(width):
+                    given[c, j] /= h.dtype.type(divisor)
 
         moved, learner_memory = learner.move(t, h, given, weights, learner_memory)
         weight_ratio = 1 + weight_ratio / weights.weight_growth(t)
@@ -317,12 +329,16 @@ def one_round(
     sizes = (
         setting.bound * norms if setting.judged else slopes[0, :, 0] if k == 1 else np.linalg.norm(slopes[0], axis=1)
     )
+    divisor = 1.0
+    if setting.usual > 0:
+        bends = [loss.bend(y[i], scores[0]) for i, scores in zip(chosen, P @ points[0].T, strict=True)]
+        divisor = max(1.0, float(np.average(bends, weights=weight[chosen])) / setting.usual)
     known = setting.penalty * points[0]
     known[:, : setting.free] = 0.0
     g, g_before = slopes[:, :, :, None] * P[:, None, :]
     state, info = conversion.tell(
         state, g, g_before, size=None if setting.by_batch else sizes, known=known, weight=weight[chosen],
-        curvature=None if setting.by_batch else setting.bend * square,
+        curvature=None if setting.by_batch else setting.curvature * square, divisor=divisor,
     )  # fmt: skip
     action = np.broadcast_to(info.action, len(chosen))
     shares = [np.sum(weight[chosen][action == each]) for each in ("kept", "clipped", "replaced")]

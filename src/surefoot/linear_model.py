@@ -37,6 +37,7 @@ REGRESSION = {
     "squared_error": losses.SquaredError(),
     "huber": losses.Huber(),
     "pinball": losses.Pinball(),
+    "poisson": losses.Poisson(),
 }
 CLASSIFICATION = {
     "log_loss": losses.LogLoss(),
@@ -45,6 +46,7 @@ CLASSIFICATION = {
 }
 HUBER_WIDTH = 1.345 / 0.6745  # in median sizes of the residuals: 95% efficiency under Gaussian noise
 PINBALL_SMOOTHING = 0.5  # in median sizes of the residuals
+LONGEST = 0.03  # how far one step may move the typical prediction, where an exponential can run away
 
 
 def _real(value: object) -> bool:
@@ -69,7 +71,7 @@ class _Learned(NamedTuple):
 
     point: a first fit, if there is one. lines, scale: of its residuals. bend: of the loss. typical: the typical
     curvature of a row. curvature: that of the mean over a batch. stands: whether the point stands for the rows it was
-    found on. kinked: whether feedback cannot be carried.
+    found on. kinked: whether feedback cannot be carried. usual: the mean bend of a loss without one curvature, or 0.
     """
 
     loss: Any
@@ -84,6 +86,7 @@ class _Learned(NamedTuple):
     distinct: int
     stands: bool
     kinked: bool
+    usual: float
 
 
 class _SurefootModel(BaseEstimator):
@@ -198,11 +201,11 @@ class _SurefootModel(BaseEstimator):
         setting = Setting(
             batch=int(self.batch_size), query=interpolation(self.query),
             by_batch=conversion.feedback.per == "batch", two_points=bool(conversion.estimate.two_points),
-            judged=bound < inf, bound=bound if bound < inf else 0.0, bend=learned.bend, typical=learned.typical,
+            judged=bound < inf, bound=bound if bound < inf else 0.0, curvature=learned.bend, typical=learned.typical,
             dimension=float(getattr(conversion.estimate, "dimension", None) or h.size), penalty=float(self.penalty),
             free=int(self.fit_intercept), anchored=conversion.feedback.anchor is not None,
             strict=isinstance(conversion.feedback, Raw),
-            learns=hasattr(getattr(conversion.feedback, "threshold", None), "learn"),
+            learns=hasattr(getattr(conversion.feedback, "threshold", None), "learn"), usual=learned.usual,
         )  # fmt: skip
         spent = len(first) if learned.stands else 0
         samples = float(weight[first].sum()) if spent else 0.0
@@ -223,14 +226,20 @@ class _SurefootModel(BaseEstimator):
             loss = losses.Huber(HUBER_WIDTH * scale)
         if isinstance(self.loss, str) and isinstance(loss, losses.Pinball):
             loss = losses.Pinball(smoothing=PINBALL_SMOOTHING * scale)
+        usual = 0.0
+        if isinstance(loss, losses.Poisson):
+            usual = max(float(np.average(y, weights=weight)), 1e-300)
+            point, lines = pilot.constant(P, np.log(usual)), lines and LeastRisk().read(usual - y, len(y), width)
+            loss = losses.Poisson(np.log(10 * usual)) if isinstance(self.loss, str) else loss
         prediction = np.asarray(P @ point[0]).ravel() if len(point) else np.zeros(len(y))
-        bend = pilot.curvature(loss, y, prediction)
+        bend = usual or pilot.curvature(loss, y, prediction)
         curvature = bend * (
             spread.typical if self.batch_size == 1 else spread.largest + spread.typical / self.batch_size
         )
         return _Learned(
             loss, width, point, lines, scale, bend, bend * spread.typical, leverage, curvature, max(1, int(distinct)),
-            stands=isinstance(loss, losses.SquaredError) and len(point) > 0, kinked=pilot.kinked(loss, y, prediction),
+            stands=isinstance(loss, losses.SquaredError) and len(point) > 0,
+            kinked=not usual and pilot.kinked(loss, y, prediction), usual=usual,
         )  # fmt: skip
 
     def _conversion(self, learned: _Learned, anchor: Callable[[Any], anchors.Anchor]) -> Conversion:
@@ -244,7 +253,10 @@ class _SurefootModel(BaseEstimator):
             dimension=learned.width,
         )  # fmt: skip
         recipe: dict[str, Any] = {
-            "learner": MirrorDescent(Decaying(step / learned.curvature, span=4.0 * learned.width, power=power)),
+            "learner": MirrorDescent(
+                Decaying(step / learned.curvature, span=4.0 * learned.width, power=power),
+                longest=LONGEST / (learned.typical / learned.bend) ** 0.5 if learned.usual else inf,
+            ),
             "feedback": Clip(rule),
             "weights": Polynomial(64.0 if learned.stands else 8.0),
             "estimate": Fresh() if learned.kinked else carried,
@@ -429,18 +441,20 @@ class _SurefootModel(BaseEstimator):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         run = self._run
         P = pilot.packed(X, run.scaling, self.fit_intercept)
-        leverage = pilot.squares(P) * run.setting.bend / run.setting.typical
+        leverage = pilot.squares(P) * run.setting.curvature / run.setting.typical
         if run.setting.judged:
             return np.asarray(leverage)
-        residual = np.abs(np.asarray(P @ run.state.hbar[0]).ravel() - self._targets(y))
+        link = getattr(run.loss, "link", lambda scores: scores)
+        residual = np.abs(link(np.asarray(P @ run.state.hbar[0]).ravel()) - self._targets(y))
         return np.asarray(np.maximum(residual / (self._running_scale() or 1.0), leverage))
 
 
 class SurefootRegressor(RegressorMixin, _SurefootModel):
     """Linear regression that wild rows cannot wreck, and that can be stopped at any step.
 
-    loss: "squared_error", "huber", "pinball" (the median), or any loss: a NamedTuple with `value(y, prediction)` and
-    `derivative(y, prediction)`. learner, feedback, weights, estimate: parts of `surefoot`, or "auto", the recipe.
+    loss: "squared_error", "huber", "pinball" (the median), "poisson" (counts, with a log link), or any loss: a
+    NamedTuple with `value(y, prediction)` and `derivative(y, prediction)`. learner, feedback, weights, estimate: parts
+    of `surefoot`, or "auto", the recipe.
     query: where gradients are asked for, "average", "last" or a number between. penalty: of half the squared
     coefficients of the scaled columns. feature_scale: "auto" or None. pilot: "auto", or 0 to start from `coef_init`,
     `intercept_init` or zero. The others are scikit-learn's.
@@ -488,15 +502,19 @@ class SurefootRegressor(RegressorMixin, _SurefootModel):
         return self
 
     def predict(self, X: Any) -> Array:
-        """Return the predictions."""
-        return self._scores_of(X)
+        """Return the predictions: for `poisson`, the means."""
+        scores, link = self._scores_of(X), getattr(self._run.loss, "link", None)
+        return scores if link is None else np.asarray(link(scores))
 
     def _publish(self) -> None:
         super()._publish()
         self.coef_, self.intercept_ = self._raw_coef[0], float(self._raw_intercept[0])
 
     def _targets(self, y: Any) -> Array:
-        return np.asarray(y, dtype=np.float64)
+        targets = np.asarray(y, dtype=np.float64)
+        if isinstance(self._resolved_loss(), losses.Poisson) and (targets.min() < 0 or not targets.any()):
+            raise ValueError("y: the Poisson loss is for numbers of at least zero, not all of them zero")
+        return targets
 
     def _scores(self) -> int:
         return 1

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.checks import between, non_negative, positive
+from surefoot.checks import between, finite_array, non_negative, positive
 from surefoot.parts import Array
 
 
@@ -103,6 +103,40 @@ class Pinball(NamedTuple):
         if self.smoothing > 0:
             return np.minimum(np.maximum(residual / self.smoothing + 0.5, 0.0), 1.0) - self.level
         return 1.0 * (residual > 0) - self.level * (residual != 0)
+
+
+class Poisson(NamedTuple):
+    """mean - y log(mean) with log(mean) = prediction: counts and rates, whose mean multiplies.
+
+    limit: the prediction beyond which the mean goes on linearly instead of exponentially, so that no row explodes.
+
+    >>> float(Poisson().derivative(3.0, 0.0))
+    -2.0
+    """
+
+    limit: float = 300.0
+
+    def check(self) -> None:
+        """The limit is a finite number."""
+        finite_array("limit", self.limit)
+
+    def value(self, y: Any, prediction: Any) -> Any:
+        """Return the integral of the derivative: exp(p) - y p up to the limit, a parabola beyond."""
+        beyond = np.maximum(prediction - self.limit, 0.0)
+        return np.exp(prediction - beyond) * (1.0 + beyond + beyond**2 / 2) - y * prediction
+
+    def derivative(self, y: Any, prediction: Any) -> Any:
+        """Return the mean minus y."""
+        return self.link(prediction) - y
+
+    def bend(self, y: Any, prediction: Any) -> Any:
+        """Return the second derivative: this loss has no one curvature, it bends as the mean grows."""
+        return np.exp(np.minimum(prediction, self.limit))
+
+    def link(self, prediction: Any) -> Any:
+        """Return the mean."""
+        beyond = np.maximum(prediction - self.limit, 0.0)
+        return np.exp(prediction - beyond) * (1.0 + beyond)
 
 
 class LogLoss(NamedTuple):

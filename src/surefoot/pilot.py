@@ -159,7 +159,7 @@ def first_fit(P: Any, y: Array, weight: Array, typical: float, leverage: float, 
         clip, reject = (lines.clip, lines.reject) if turn >= ROUNDS // 2 else (lines.scale, np.inf)
         size = np.abs(residual)
         clip = clip if clip > 0 else np.inf
-        factor = cap * np.where(size > reject, 0.0, np.minimum(1.0, clip / np.maximum(size, 1e-300)))
+        factor = cap * np.where(size > reject, 0.0, clip / np.maximum(size, clip) if clip < np.inf else 1.0)
         step, change = _solve(P, factor, -(P.T @ (factor * residual)), typical)
         h, prediction = h + step, prediction + change
     known = judged and lines.scale > 0
@@ -182,6 +182,14 @@ def _solve(P: Any, factor: Array, gradient: Array, typical: float) -> tuple[Arra
         following = float(gradient @ gradient)
         direction, square = gradient + following / square * direction, following
     return step, change
+
+
+def constant(P: Any, value: float) -> Array:
+    """Return the point that predicts this value everywhere, where there is an intercept; zero where not."""
+    ones = np.asarray(P[:, [0]].toarray() if sparse.issparse(P) else P[:, :1])
+    point = np.zeros((1, P.shape[1]))
+    point[0, 0] = value if (ones == 1).all() else 0.0
+    return point
 
 
 def curvature(loss: Any, y: Array, prediction: Array) -> float:
