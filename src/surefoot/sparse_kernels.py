@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numba.extending import register_jitable
 
-from surefoot.compiled import OPTIONS, Kernel
+from surefoot.compiled import Kernel
 from surefoot.conversion import Conversion
 from surefoot.domains import Everywhere
 from surefoot.estimates import Carried, Fresh
@@ -37,13 +37,14 @@ from surefoot.learners import MirrorDescent
 from surefoot.mirror_maps import Euclidean
 
 LEAST_B = 0.1
+AHEAD = 32  # rows
 LEAST_C = 1e-12
 BEYOND_DOUBT = 1e30  # numbers in the lanes up to here cannot have left the finite ones
 
 
 def compiled(function: Callable[..., Any]) -> Any:
     """Return a function that compiled code may call, too."""
-    return register_jitable(**{key: OPTIONS[key] for key in ("fastmath", "error_model")})(function)
+    return register_jitable(error_model="numpy", fastmath={"contract"})(function)
 
 
 def applies(conversion: Conversion, setting: Any, rows: Any) -> bool:
@@ -105,78 +106,85 @@ def lift(lanes: Any, B: Any, E: Any, c: Any, g: Any, by_lead: Any, by_slope: Any
 
 
 @compiled
-def gather(rows: Any, i: Any, lanes: Any, sums: Any) -> Any:
-    """Sum row i's values times the lanes; return the square of the row's norm."""
+def touch(rows: Any, chosen: Any, y: Any, weight: Any) -> Any:
+    """Read a number of each cache line of some rows, long before their turn: from memory, lines come side by side."""
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
+    total, step = 0.0, 64 // data.itemsize
+    for i in chosen:
+        total += indptr[i] + y[i] + weight[i]
+    for i in chosen:
+        for p in range(indptr[i], indptr[i + 1], step):
+            total += data[p] + indices[p]
+        if indptr[i] < indptr[i + 1]:
+            total += data[indptr[i + 1] - 1] + indices[indptr[i + 1] - 1]
+    return total
+
+
+@compiled
+def gather(rows: Any, chosen: Any, lanes: Any, sums: Any, square: Any) -> Any:
+    """Sum the values of each row times the lanes, and the squares of its values."""
+    data, indices, indptr, intercept = rows.data, rows.indices, rows.indptr, rows.intercept
     first = lanes.shape[0] - rows.scale.shape[0]
-    square = 0.0
-    if sums.shape[0] == 3:
-        a, b, c = lanes.dtype.type(0), lanes.dtype.type(0), lanes.dtype.type(0)
+    for r, i in enumerate(chosen):
+        total = lanes.dtype.type(0)
         if first == 1:
-            a, b, c = rows.intercept * lanes[0, 1], rows.intercept * lanes[0, 2], rows.intercept * lanes[0, 3]
-            square = rows.intercept * rows.intercept
-        for p in range(rows.indptr[i], rows.indptr[i + 1]):
-            j = first + rows.indices[p]
-            value = rows.data[p] * lanes[j, 0]
-            a += value * lanes[j, 1]
-            b += value * lanes[j, 2]
-            c += value * lanes[j, 3]
-            square += value * value
-        sums[0], sums[1], sums[2] = a, b, c
-        return square
-    for q in range(sums.shape[0]):
-        sums[q] = rows.intercept * lanes[0, q + 1] if first == 1 else 0.0
-    if first == 1:
-        square = rows.intercept * rows.intercept
-    for p in range(rows.indptr[i], rows.indptr[i + 1]):
-        j = first + rows.indices[p]
-        value = rows.data[p] * lanes[j, 0]
-        for q in range(sums.shape[0]):
-            sums[q] += value * lanes[j, q + 1]
-        square += value * value
-    return square
+            total = intercept * intercept
+        for q in range(sums.shape[1]):
+            sums[r, q] = intercept * lanes[0, q + 1] if first == 1 else 0.0
+        if sums.shape[1] == 3:
+            a, b, c = sums[r, 0], sums[r, 1], sums[r, 2]
+            for p in range(indptr[i], indptr[i + 1]):
+                j = np.uint64(first) + np.uint64(indices[p])
+                value = data[p] * lanes[j, 0]
+                a += value * lanes[j, 1]
+                b += value * lanes[j, 2]
+                c += value * lanes[j, 3]
+                total += value * value
+            sums[r, 0], sums[r, 1], sums[r, 2] = a, b, c
+        else:
+            for p in range(indptr[i], indptr[i + 1]):
+                j = np.uint64(first) + np.uint64(indices[p])
+                value = data[p] * lanes[j, 0]
+                for q in range(sums.shape[1]):
+                    sums[r, q] += value * lanes[j, q + 1]
+                total += value * value
+        square[r] = total
 
 
 @compiled
-def gather_at(rows: Any, i: Any, point: Any, out: Any) -> Any:
-    """Write row i's scores at a dense point."""
+def gather_at(rows: Any, chosen: Any, point: Any, out: Any) -> Any:
+    """Write the scores of each row at a dense point."""
     first = point.shape[1] - rows.scale.shape[0]
-    for c in range(point.shape[0]):
-        total = rows.intercept * point[c, 0] if first == 1 else point.dtype.type(0)
-        for p in range(rows.indptr[i], rows.indptr[i + 1]):
-            j = rows.indices[p]
-            total += rows.data[p] * rows.scale[j] * point[c, first + j]
-        out[c] = total
+    for r, i in enumerate(chosen):
+        for c in range(point.shape[0]):
+            total = rows.intercept * point[c, 0] if first == 1 else point.dtype.type(0)
+            for p in range(rows.indptr[i], rows.indptr[i + 1]):
+                j = rows.indices[p]
+                total += rows.data[p] * rows.scale[j] * point[c, first + j]
+            out[r, c] = total
 
 
 @compiled
-def scatter(rows: Any, i: Any, lanes: Any, coefficient: Any, to_iterate: Any, to_lead: Any, to_slope: Any) -> Any:
-    """Add multiples of row i to the lanes of each score."""
+def scatter(rows: Any, chosen: Any, lanes: Any, coefficient: Any, to_iterate: Any, to_lead: Any, to_slope: Any) -> Any:
+    """Add multiples of each row to the lanes of each score."""
+    data, indices, indptr, intercept = rows.data, rows.indices, rows.indptr, rows.intercept
     first, dtype = lanes.shape[0] - rows.scale.shape[0], lanes.dtype.type
-    for c in range(coefficient.shape[0]):
-        if coefficient[c] != 0:
-            u, v, w = (
-                dtype(coefficient[c] * to_iterate),
-                dtype(coefficient[c] * to_lead),
-                dtype(coefficient[c] * to_slope),
-            )
-            q = 3 * c + 1
-            if first == 1:
-                lanes[0, q] += rows.intercept * u
-                lanes[0, q + 1] += rows.intercept * v
-                lanes[0, q + 2] += rows.intercept * w
-            if w == 0:
-                for p in range(rows.indptr[i], rows.indptr[i + 1]):
-                    j = first + rows.indices[p]
-                    value = rows.data[p] * lanes[j, 0]
-                    lanes[j, q] += value * u
-                    lanes[j, q + 1] += value * v
-            else:
-                for p in range(rows.indptr[i], rows.indptr[i + 1]):
-                    j = first + rows.indices[p]
-                    value = rows.data[p] * lanes[j, 0]
-                    lanes[j, q] += value * u
-                    lanes[j, q + 1] += value * v
-                    lanes[j, q + 2] += value * w
+    for r, i in enumerate(chosen):
+        for c in range(coefficient.shape[1]):
+            size = coefficient[r, c]
+            if size != 0:
+                u, v, w = dtype(size * to_iterate), dtype(size * to_lead), dtype(size * to_slope)
+                q = np.uint64(3 * c)
+                if first == 1:
+                    lanes[0, q + np.uint64(1)] += intercept * u
+                    lanes[0, q + np.uint64(2)] += intercept * v
+                    lanes[0, q + np.uint64(3)] += intercept * w
+                for p in range(indptr[i], indptr[i + 1]):
+                    j = np.uint64(first) + np.uint64(indices[p])
+                    value = data[p] * lanes[j, 0]
+                    lanes[j, q + np.uint64(1)] += value * u
+                    lanes[j, q + np.uint64(2)] += value * v
+                    lanes[j, q + np.uint64(3)] += value * w
 
 
 def sparse_epoch(
@@ -187,10 +195,11 @@ def sparse_epoch(
     """Run the rounds of `kernels.epoch`: the same arguments, the same results."""
     k, width = h.shape
     n, batch, carries = len(order), setting.batch, setting.two_points
-    lanes, sums = np.empty((width, 3 * k + 1), h.dtype), np.empty(3 * k, h.dtype)
+    lanes, sums = np.empty((width, 3 * k + 1), h.dtype), np.empty((batch, 3 * k), h.dtype)
     Z, Z_before = np.empty((batch, k), h.dtype), np.empty((batch, k), h.dtype)
     D, D_before = np.empty((batch, k), h.dtype), np.empty((batch, k), h.dtype)
     square, factor = np.empty(batch), np.empty(batch)
+    doubt, touched = np.zeros(1), begin
     reach = lay(lanes, rows.scale, h, hbar, carried)
     B, E, c, g, by_lead, by_slope = 1.0, 0.0, 1.0, 0.0, 0.0, 0.0
     if not carries:
@@ -201,15 +210,18 @@ def sparse_epoch(
         m = min(batch, n - i)
         count = 0.0
         lead, slope = setting.query * c, setting.query * g - E
+        if touched < min(n, i + m):
+            doubt[0] += touch(rows, order[touched : touched + AHEAD], y, weight)
+            touched += AHEAD
+        gather(rows, order[i : i + m], lanes, sums, square)
         for r in range(m):
-            row = order[i + r]
-            square[r] = gather(rows, row, lanes, sums)
-            count += weight[row]
+            count += weight[order[i + r]]
             for p in range(k):
-                Z[r, p] = sums[3 * p] + lead * sums[3 * p + 1] + slope * sums[3 * p + 2]
-                Z_before[r, p] = sums[3 * p] + by_lead * sums[3 * p + 1] + by_slope * sums[3 * p + 2]
-            if carries and i == begin:
-                gather_at(rows, row, before, Z_before[r])
+                a, b, c_ = sums[r, 3 * p], sums[r, 3 * p + 1], sums[r, 3 * p + 2]
+                Z[r, p] = a + lead * b + slope * c_
+                Z_before[r, p] = a + by_lead * b + by_slope * c_
+        if carries and i == begin:
+            gather_at(rows, order[i : i + m], before, Z_before)
 
         scale = rule.typical_size(memory)
         for r in range(m):
@@ -262,8 +274,9 @@ def sparse_epoch(
                     D[r, p] -= used * (1 - share) * D_before[r, p]
                 steep = max(steep, abs(D[r, p]))
             if steep > 0:
-                scatter(rows, order[i + r], lanes, D[r], to_iterate, to_lead, to_slope)
                 reach += steep * sqrt(square[r]) * (abs(to_iterate) + abs(to_lead) + to_slope)
+
+        scatter(rows, order[i : i + m], lanes, D, to_iterate, to_lead, to_slope)
 
         following = weight_ratio / weights.weight_growth(t)
         weight_ratio = 1 + following
@@ -285,8 +298,7 @@ def sparse_epoch(
         i += m
         due = rule.due(memory, samples)
     if not carries:  # the last round's feedback is all that is carried
-        for r in range(m):
-            scatter(rows, order[i - m + r], lanes, D[r], 0.0, 0.0, 1.0)
+        scatter(rows, order[i - m : i], lanes, D, 0.0, 0.0, 1.0)
         by_slope = eta * (1 - setting.query)
     lift(lanes, B, E, c, g, by_lead, by_slope, (h, hbar, before, carried))
     return i, healthy, due, t, samples, weight_ratio, worth, worth_before, count, scale, learner_memory, memory
