@@ -1,25 +1,27 @@
 """The compiled epoch for sparse tables: the rounds of `kernels.epoch` in O(non-zeros) each, whatever the dimension.
 
 A round of mirror descent on the whole space is linear in three vectors, the iterate h, the lead v = hbar - h of the
-average and the estimate D. With b the share of a round, eta its step and keep = 1 - alpha_{t+1} / alpha_{1:t+1},
+average and the estimate D. With b the share of a round, eta its step, keep = 1 - alpha_{t+1} / alpha_{1:t+1}, and a
+penalty that is asked for at x = h + v,
 
-    D <- (1 - b) D + sum of coefficient * row;    h <- h - eta D;    v <- keep (v + eta D).
+    D <- (1 - b) D + sum of coefficient * row;    move = eta (D + penalty (h + v));    h <- h - move;
+    v <- keep (v + move).
 
-Three lanes a coordinate, I (iterate), L (lead) and S (slope), and four scalars hold all three, untouched coordinates
-included:
+So three lanes a coordinate, I (iterate), L (lead) and S (slope), and seven scalars hold all three, untouched
+coordinates included:
 
-    D = B S;    h = I - E S;    v = c L + g S.
+    D = B S;    h = T11 I + T12 L + e1 S;    v = T21 I + T22 L + e2 S.
 
-What happens to every coordinate happens to the scalars: B <- (1 - b) B before the rows, E <- E + eta B,
-g <- keep (g + eta B) and c <- keep c after them. A row adds z = coefficient * row / B to S, and what leaves h and v as
-they were to the others, E z to I and -g z / c to L. For the same reason the point of the round before is to be had
-from the lanes of this round and the scalars of that one: one pass over a row's non-zeros yields the scores at both.
+What happens to every coordinate happens to the scalars alone: B before the rows, T and e after them. A row adds
+z = coefficient * row / B to S, and to I and L what leaves h and v as they were, -T^-1 e z. For the same reason the
+point of the round before is to be had from the lanes of this round and the scalars of that one: one pass over a row's
+non-zeros yields the scores at both.
 
-`Fresh` carries nothing, b = 1: S stays empty, a row adds -eta * coefficient * row to I, eta * coefficient * row / c to
-L.
+`Fresh` carries nothing, b = 1: S stays empty, and I and L take T^-1 (-1, 1) eta * coefficient * row.
 
-As B and c fall, what is added to the lanes grows and cancels. Before it costs digits the lanes are laid anew, with
-B = c = 1, E = g = 0: in O(dimension), but only as often as the logarithm of the rounds.
+As B and the determinant c of T fall, what is added to the lanes grows and cancels. Before it costs digits the lanes are
+laid anew, with B = 1, T the identity, e = 0: in O(dimension), but only as often as the logarithm of the rounds.
+The intercept's column has no zeros, so it has no lanes: its rounds are taken in the state's own arrays.
 """
 
 from collections.abc import Callable
@@ -38,7 +40,7 @@ from surefoot.mirror_maps import Euclidean
 
 LEAST_B = 0.1
 AHEAD = 32  # rows
-LEAST_C = 1e-12
+LEAST_C = 1e-3
 BEYOND_DOUBT = 1e30  # numbers in the lanes up to here cannot have left the finite ones
 
 
@@ -47,7 +49,7 @@ def compiled(function: Callable[..., Any]) -> Any:
     return register_jitable(error_model="numpy", fastmath={"contract"})(function)
 
 
-def applies(conversion: Conversion, setting: Any, rows: Any) -> bool:
+def applies(conversion: Conversion, setting: Any, rows: Any, width: int) -> bool:
     """Say whether these rounds are linear in h, hbar and D but for the rows: else rows are unpacked, densely."""
     learner: Any = conversion.learner
     return (
@@ -58,34 +60,40 @@ def applies(conversion: Conversion, setting: Any, rows: Any) -> bool:
         and type(conversion.estimate) in (Fresh, Carried)
         and not setting.by_batch
         and not setting.anchored
-        and setting.penalty == 0
+        and (setting.penalty == 0 or (setting.query == 1 and setting.free <= width - len(rows.scale)))
     )
 
 
 @compiled
+def size_of(T: Any, e: Any) -> Any:
+    """Return how much larger than the lanes h and v can be."""
+    return abs(T[0]) + abs(T[1]) + abs(T[2]) + abs(T[3]) + abs(e[0]) + abs(e[1])
+
+
+@compiled
 def lay(lanes: Any, scale: Any, h: Any, hbar: Any, carried: Any) -> Any:
-    """Fill the lanes: of a coordinate, its column's scale, then I, L and S of each score; return the largest."""
-    k, width = h.shape
-    first, largest = width - scale.shape[0], 0.0
-    for j in range(width):
-        lanes[j, 0] = scale[j - first] if j >= first else 1.0
-        for c in range(k):
-            lanes[j, 3 * c + 1] = h[c, j]
-            lanes[j, 3 * c + 2] = hbar[c, j] - h[c, j]
-            lanes[j, 3 * c + 3] = carried[c, j]
-            largest = max(largest, abs(h[c, j]), abs(lanes[j, 3 * c + 2]), abs(carried[c, j]))
+    """Fill the lanes: of a column, its scale, then I, L and S of each score; return the largest of these."""
+    first, largest = h.shape[1] - len(scale), 0.0
+    for j in range(len(scale)):
+        lanes[j, 0] = scale[j]
+        for c in range(h.shape[0]):
+            iterate, lead = h[c, first + j], hbar[c, first + j] - h[c, first + j]
+            lanes[j, 3 * c + 1] = iterate
+            lanes[j, 3 * c + 2] = lead
+            lanes[j, 3 * c + 3] = carried[c, first + j]
+            largest = max(largest, abs(iterate), abs(lead), abs(carried[c, first + j]))
     return largest
 
 
 @compiled
-def lay_anew(lanes: Any, B: Any, E: Any, c: Any, g: Any) -> Any:
-    """Lay the lanes for B = c = 1, E = g = 0; return the largest, which is not finite where one is not."""
+def lay_anew(lanes: Any, B: Any, T: Any, e: Any) -> Any:
+    """Lay the lanes for B = 1, T the identity and e = 0; return the largest, NaN where one is not finite."""
     largest, doubt = 0.0, 0.0
     for j in range(lanes.shape[0]):
         for p in range(1, lanes.shape[1], 3):
-            slope = lanes[j, p + 2]
-            lanes[j, p] -= E * slope
-            lanes[j, p + 1] = c * lanes[j, p + 1] + g * slope
+            iterate, lead, slope = lanes[j, p], lanes[j, p + 1], lanes[j, p + 2]
+            lanes[j, p] = T[0] * iterate + T[1] * lead + e[0] * slope
+            lanes[j, p + 1] = T[2] * iterate + T[3] * lead + e[1] * slope
             lanes[j, p + 2] = B * slope
             largest = max(largest, abs(lanes[j, p]), abs(lanes[j, p + 1]), abs(lanes[j, p + 2]))
             doubt += lanes[j, p] - lanes[j, p]  # 0, or NaN
@@ -93,16 +101,20 @@ def lay_anew(lanes: Any, B: Any, E: Any, c: Any, g: Any) -> Any:
 
 
 @compiled
-def lift(lanes: Any, B: Any, E: Any, c: Any, g: Any, by_lead: Any, by_slope: Any, arrays: Any) -> Any:
-    """Write h, hbar, the last query point I + by_lead * L + by_slope * S, and D."""
+def lift(lanes: Any, B: Any, T: Any, e: Any, ask: Any, arrays: Any) -> Any:
+    """Write h, hbar, the last query point and D; return NaN where h is not finite, else 0."""
     h, hbar, before, carried = arrays
+    first, doubt = h.shape[1] - lanes.shape[0], 0.0
     for j in range(lanes.shape[0]):
-        for p in range(h.shape[0]):
-            iterate, lead, slope = lanes[j, 3 * p + 1], lanes[j, 3 * p + 2], lanes[j, 3 * p + 3]
-            h[p, j] = iterate - E * slope
-            hbar[p, j] = iterate - E * slope + (c * lead + g * slope)
-            before[p, j] = iterate + by_lead * lead + by_slope * slope
-            carried[p, j] = B * slope
+        for c in range(h.shape[0]):
+            iterate, lead, slope = lanes[j, 3 * c + 1], lanes[j, 3 * c + 2], lanes[j, 3 * c + 3]
+            last = T[0] * iterate + T[1] * lead + e[0] * slope
+            h[c, first + j] = last
+            hbar[c, first + j] = last + (T[2] * iterate + T[3] * lead + e[1] * slope)
+            before[c, first + j] = ask[0] * iterate + ask[1] * lead + ask[2] * slope
+            carried[c, first + j] = B * slope
+            doubt += h[c, first + j] - h[c, first + j]
+    return doubt
 
 
 @compiled
@@ -123,18 +135,14 @@ def touch(rows: Any, chosen: Any, y: Any, weight: Any) -> Any:
 @compiled
 def gather(rows: Any, chosen: Any, lanes: Any, sums: Any, square: Any) -> Any:
     """Sum the values of each row times the lanes, and the squares of its values."""
-    data, indices, indptr, intercept = rows.data, rows.indices, rows.indptr, rows.intercept
-    first = lanes.shape[0] - rows.scale.shape[0]
+    data, indices, indptr = rows.data, rows.indices, rows.indptr
     for r, i in enumerate(chosen):
+        sums[r] = 0.0
         total = lanes.dtype.type(0)
-        if first == 1:
-            total = intercept * intercept
-        for q in range(sums.shape[1]):
-            sums[r, q] = intercept * lanes[0, q + 1] if first == 1 else 0.0
         if sums.shape[1] == 3:
-            a, b, c = sums[r, 0], sums[r, 1], sums[r, 2]
+            a, b, c = lanes.dtype.type(0), lanes.dtype.type(0), lanes.dtype.type(0)
             for p in range(indptr[i], indptr[i + 1]):
-                j = np.uint64(first) + np.uint64(indices[p])
+                j = np.uint64(indices[p])  # no sign: it is not looked at
                 value = data[p] * lanes[j, 0]
                 a += value * lanes[j, 1]
                 b += value * lanes[j, 2]
@@ -143,7 +151,7 @@ def gather(rows: Any, chosen: Any, lanes: Any, sums: Any, square: Any) -> Any:
             sums[r, 0], sums[r, 1], sums[r, 2] = a, b, c
         else:
             for p in range(indptr[i], indptr[i + 1]):
-                j = np.uint64(first) + np.uint64(indices[p])
+                j = np.uint64(indices[p])
                 value = data[p] * lanes[j, 0]
                 for q in range(sums.shape[1]):
                     sums[r, q] += value * lanes[j, q + 1]
@@ -154,10 +162,10 @@ def gather(rows: Any, chosen: Any, lanes: Any, sums: Any, square: Any) -> Any:
 @compiled
 def gather_at(rows: Any, chosen: Any, point: Any, out: Any) -> Any:
     """Write the scores of each row at a dense point."""
-    first = point.shape[1] - rows.scale.shape[0]
+    first = point.shape[1] - len(rows.scale)
     for r, i in enumerate(chosen):
         for c in range(point.shape[0]):
-            total = rows.intercept * point[c, 0] if first == 1 else point.dtype.type(0)
+            total = point.dtype.type(0)
             for p in range(rows.indptr[i], rows.indptr[i + 1]):
                 j = rows.indices[p]
                 total += rows.data[p] * rows.scale[j] * point[c, first + j]
@@ -167,20 +175,15 @@ def gather_at(rows: Any, chosen: Any, point: Any, out: Any) -> Any:
 @compiled
 def scatter(rows: Any, chosen: Any, lanes: Any, coefficient: Any, to_iterate: Any, to_lead: Any, to_slope: Any) -> Any:
     """Add multiples of each row to the lanes of each score."""
-    data, indices, indptr, intercept = rows.data, rows.indices, rows.indptr, rows.intercept
-    first, dtype = lanes.shape[0] - rows.scale.shape[0], lanes.dtype.type
+    data, indices, indptr, dtype = rows.data, rows.indices, rows.indptr, lanes.dtype.type
     for r, i in enumerate(chosen):
         for c in range(coefficient.shape[1]):
             size = coefficient[r, c]
             if size != 0:
                 u, v, w = dtype(size * to_iterate), dtype(size * to_lead), dtype(size * to_slope)
                 q = np.uint64(3 * c)
-                if first == 1:
-                    lanes[0, q + np.uint64(1)] += intercept * u
-                    lanes[0, q + np.uint64(2)] += intercept * v
-                    lanes[0, q + np.uint64(3)] += intercept * w
                 for p in range(indptr[i], indptr[i + 1]):
-                    j = np.uint64(first) + np.uint64(indices[p])
+                    j = np.uint64(indices[p])
                     value = data[p] * lanes[j, 0]
                     lanes[j, q + np.uint64(1)] += value * u
                     lanes[j, q + np.uint64(2)] += value * v
@@ -194,34 +197,42 @@ def sparse_epoch(
 ) -> Any:  # fmt: skip
     """Run the rounds of `kernels.epoch`: the same arguments, the same results."""
     k, width = h.shape
-    n, batch, carries = len(order), setting.batch, setting.two_points
-    lanes, sums = np.empty((width, 3 * k + 1), h.dtype), np.empty((batch, 3 * k), h.dtype)
+    n, batch, carries, query = len(order), setting.batch, setting.two_points, setting.query
+    columns = len(rows.scale)
+    first = width - columns
+    one = rows.intercept if first == 1 else rows.intercept - rows.intercept
+    lanes, sums = np.empty((columns, 3 * k + 1), h.dtype), np.empty((batch, 3 * k), h.dtype)
     Z, Z_before = np.empty((batch, k), h.dtype), np.empty((batch, k), h.dtype)
     D, D_before = np.empty((batch, k), h.dtype), np.empty((batch, k), h.dtype)
     square, factor = np.empty(batch), np.empty(batch)
     doubt, touched = np.zeros(1), begin
     reach = lay(lanes, rows.scale, h, hbar, carried)
-    B, E, c, g, by_lead, by_slope = 1.0, 0.0, 1.0, 0.0, 0.0, 0.0
     if not carries:
         lanes[:, 3::3] = 0.0
+    B, c, T, e, before_by = 1.0, 1.0, (1.0, 0.0, 0.0, 1.0), (0.0, 0.0), (0.0, 0.0, 0.0)
     due, healthy, count, scale, worth_before, eta = False, True, 0.0, 0.0, worth, 0.0
     i, m = begin, 0
     while i < n and not due and healthy:
         m = min(batch, n - i)
         count = 0.0
-        lead, slope = setting.query * c, setting.query * g - E
         if touched < min(n, i + m):
             doubt[0] += touch(rows, order[touched : touched + AHEAD], y, weight)
             touched += AHEAD
         gather(rows, order[i : i + m], lanes, sums, square)
-        for r in range(m):
-            count += weight[order[i + r]]
-            for p in range(k):
-                a, b, c_ = sums[r, 3 * p], sums[r, 3 * p + 1], sums[r, 3 * p + 2]
-                Z[r, p] = a + lead * b + slope * c_
-                Z_before[r, p] = a + by_lead * b + by_slope * c_
         if carries and i == begin:
             gather_at(rows, order[i : i + m], before, Z_before)
+        by = T[0] + query * T[2], T[1] + query * T[3], e[0] + query * e[1]
+        for r in range(m):
+            count += weight[order[i + r]]
+            square[r] += one * one
+            for p in range(k):
+                iterate, lead, slope = sums[r, 3 * p], sums[r, 3 * p + 1], sums[r, 3 * p + 2]
+                Z[r, p] = by[0] * iterate + by[1] * lead + by[2] * slope
+                if carries and i > begin:
+                    Z_before[r, p] = before_by[0] * iterate + before_by[1] * lead + before_by[2] * slope
+                if first == 1:
+                    Z[r, p] += one * (h[p, 0] + query * (hbar[p, 0] - h[p, 0]))
+                    Z_before[r, p] += one * before[p, 0]
 
         scale = rule.typical_size(memory)
         for r in range(m):
@@ -261,10 +272,13 @@ def sparse_epoch(
         worth_before, worth = worth, estimate.worth(worth, count, calmer)
         eta = learner.step_size.at(t)
         B *= 1 - share if carries else 1.0
-        if B < LEAST_B or c < LEAST_C or not reach * (1 + abs(E) + abs(g)) < BEYOND_DOUBT:
-            reach = lay_anew(lanes, B, E, c, g)
-            B, E, c, g = 1.0, 0.0, 1.0, 0.0
-        to_iterate, to_lead, to_slope = (E / B, -g / (c * B), 1 / B) if carries else (-eta, eta / c, 0.0)
+        if B < LEAST_B or c < LEAST_C or not reach * size_of(T, e) < BEYOND_DOUBT:
+            reach = lay_anew(lanes, B, T, e)
+            B, c, T, e = 1.0, 1.0, (1.0, 0.0, 0.0, 1.0), (0.0, 0.0)
+        before_by = T[0] + query * T[2], T[1] + query * T[3], e[0] + query * e[1]
+        add = (-e[0] / B, -e[1] / B) if carries else (-eta, eta)
+        to_iterate, to_lead = (T[3] * add[0] - T[1] * add[1]) / c, (T[0] * add[1] - T[2] * add[0]) / c
+        to_slope = 1 / B if carries else 0.0
         for r in range(m):
             used = weight[order[i + r]] / count * estimate.cap(factor[r], setting.bend * square[r], setting.typical)
             steep = 0.0
@@ -281,26 +295,31 @@ def sparse_epoch(
         following = weight_ratio / weights.weight_growth(t)
         weight_ratio = 1 + following
         keep = following / weight_ratio
-        by_lead, by_slope = setting.query * c, setting.query * g - E
-        if carries:
-            E += eta * B
-            g = keep * (g + eta * B)
+        if first == 1:
+            for p in range(k):
+                x = h[p, 0] + query * (hbar[p, 0] - h[p, 0])
+                slope = (1 - share) * carried[p, 0] if share < 1 else 0.0
+                for r in range(m):
+                    slope += D[r, p] * one
+                before[p, 0], carried[p, 0] = x, slope
+                h[p, 0] -= eta * (slope + (setting.penalty * x if setting.free == 0 else 0.0))
+                hbar[p, 0] += (h[p, 0] - hbar[p, 0]) / weight_ratio
+                healthy = healthy and isfinite(h[p, 0])
+        shrink = eta * setting.penalty
+        pull = shrink * (T[0] + T[2]), shrink * (T[1] + T[3]), shrink * (e[0] + e[1]) + (eta * B if carries else 0.0)
+        T = T[0] - pull[0], T[1] - pull[1], keep * (T[2] + pull[0]), keep * (T[3] + pull[1])
+        e = e[0] - pull[2], keep * (e[1] + pull[2])
         c *= keep
-        if not reach * (1 + abs(E) + abs(g)) < BEYOND_DOUBT:
-            total = 0.0
-            for j in range(width):
-                for p in range(1, 3 * k + 1, 3):
-                    iterate = lanes[j, p] - E * lanes[j, p + 2]
-                    total += iterate - iterate  # 0, or NaN
-            healthy = healthy and total == 0
+        if not reach * size_of(T, e) < BEYOND_DOUBT:
+            healthy = healthy and lift(lanes, B, T, e, before_by, (h, hbar, before, carried)) == 0
         t += 1
         samples += count
         i += m
         due = rule.due(memory, samples)
     if not carries:  # the last round's feedback is all that is carried
         scatter(rows, order[i - m : i], lanes, D, 0.0, 0.0, 1.0)
-        by_slope = eta * (1 - setting.query)
-    lift(lanes, B, E, c, g, by_lead, by_slope, (h, hbar, before, carried))
+        before_by = before_by[0], before_by[1], eta * (1 - query)
+    lift(lanes, B, T, e, before_by, (h, hbar, before, carried))
     return i, healthy, due, t, samples, weight_ratio, worth, worth_before, count, scale, learner_memory, memory
 
 
