@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from interpreted import interpret
 from scipy import sparse
 
 import surefoot as sf
 from surefoot import kernels, losses, sparse_kernels
-from surefoot.compiled import plug
 from surefoot.kernels import DenseRows, Setting, SparseRows, advance, one_round
-from surefoot.sparse_kernels import sparse_epoch
 from surefoot.thresholds import LeastRisk, Lines
 
 ESTIMATES = {"fresh": sf.Fresh(), "carried": sf.Carried(dimension=7), "pilot": sf.Carried(early=0.0, leverage=np.inf)}
@@ -73,16 +72,6 @@ def differences(one, other):
     return max(np.abs(a - b).max() / (1 + np.abs(b).max()) for a, b in pairs)
 
 
-class Interpreted:
-    """A kernel in plain Python: crossing all parts would be too much to compile."""
-
-    def __init__(self, function):
-        self.function = function
-
-    def __call__(self, parts, *arguments):
-        return self.function(None, *map(plug, parts), *arguments)
-
-
 def follow(rng, rounds, **parts):
     """Take rounds one by one with both kernels and with `tell`, and all at once; return the largest difference."""
     conversion, loss, setting, thin, full, y, weight = problem(rng, **parts)
@@ -107,8 +96,7 @@ def follow(rng, rounds, **parts):
 @pytest.mark.parametrize("feedback", FEEDBACKS)
 @pytest.mark.parametrize("estimate", ESTIMATES)
 def test_every_round_is_that_of_the_dense_kernel_and_of_tell(estimate, feedback, dtype, monkeypatch):
-    monkeypatch.setattr(kernels, "SPARSE_EPOCH", Interpreted(sparse_epoch))
-    monkeypatch.setattr(kernels, "EPOCH", Interpreted(kernels.epoch))
+    interpret(monkeypatch)
     rng, tolerance = np.random.default_rng(0), 1e-9 if dtype == np.float64 else 1e-4
     for weights, query, batch, k in itertools.product(WEIGHTS, ["average", "last", 0.4], [1, 3, 8], [1, 3]):
         parts = {"estimate": ESTIMATES[estimate], "feedback": FEEDBACKS[feedback], "weights": WEIGHTS[weights]}
@@ -174,7 +162,7 @@ def test_single_precision_drifts_no_further_than_the_dense_kernel_does():
 
 def test_lanes_are_laid_anew_as_often_as_the_logarithm_of_the_rounds(monkeypatch):
     calls = []
-    monkeypatch.setattr(kernels, "SPARSE_EPOCH", Interpreted(sparse_epoch))
+    interpret(monkeypatch)
     monkeypatch.setattr(sparse_kernels, "lay_anew", lambda *a, own=sparse_kernels.lay_anew: calls.append(0) or own(*a))
     conversion, loss, setting, thin, _, y, weight = problem(
         np.random.default_rng(4), estimate=sf.Carried(), feedback=FEEDBACKS["constant"], weights=sf.Polynomial(8.0),
@@ -191,7 +179,7 @@ def test_lanes_are_laid_anew_as_often_as_the_logarithm_of_the_rounds(monkeypatch
 @pytest.mark.parametrize("estimate", ESTIMATES)
 def test_a_step_costs_its_non_zeros_whatever_the_dimension(estimate, monkeypatch):
     """The lines that run, but for those that lay the lanes and lift from them, once a call or now and then."""
-    monkeypatch.setattr(kernels, "SPARSE_EPOCH", Interpreted(sparse_epoch))
+    interpret(monkeypatch)
     counted = {getattr(sparse_kernels, name).__code__ for name in ("sparse_epoch", "gather", "scatter", "touch")}
     lines = []
     for factor in (1, 500):
@@ -219,8 +207,7 @@ def test_a_step_costs_its_non_zeros_whatever_the_dimension(estimate, monkeypatch
 
 @pytest.mark.parametrize("estimate", ESTIMATES)
 def test_what_is_not_finite_is_dropped_or_ends_the_run(estimate, monkeypatch):
-    monkeypatch.setattr(kernels, "SPARSE_EPOCH", Interpreted(sparse_epoch))
-    monkeypatch.setattr(kernels, "EPOCH", Interpreted(kernels.epoch))
+    interpret(monkeypatch)
     for feedback, worth in itertools.product(("constant", "raw"), (np.nan, np.inf)):
         conversion, loss, setting, thin, full, y, weight = problem(
             np.random.default_rng(6), estimate=ESTIMATES[estimate], feedback=FEEDBACKS[feedback], query="average",
@@ -248,8 +235,7 @@ def test_what_is_not_finite_is_dropped_or_ends_the_run(estimate, monkeypatch):
 @pytest.mark.parametrize("estimate", ["fresh", "carried"])
 @pytest.mark.parametrize("penalty", [0.0, 3e3])
 def test_steps_that_are_too_long_end_the_run_in_the_same_round(estimate, penalty, monkeypatch):
-    monkeypatch.setattr(kernels, "SPARSE_EPOCH", Interpreted(sparse_epoch))
-    monkeypatch.setattr(kernels, "EPOCH", Interpreted(kernels.epoch))
+    interpret(monkeypatch)
     conversion, loss, setting, thin, full, y, weight = problem(
         np.random.default_rng(7), estimate=ESTIMATES[estimate], feedback=sf.Raw(), query="average",
         weights=sf.Polynomial(8.0), batch=3, k=1, dtype=np.float64, penalty=penalty,
