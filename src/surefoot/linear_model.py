@@ -28,6 +28,7 @@ from surefoot.feedback import Clip, Raw, Truncate
 from surefoot.kernels import DenseRows, Setting, SparseRows, advance
 from surefoot.learners import MirrorDescent
 from surefoot.parts import Array
+from surefoot.sparse_columns import merged
 from surefoot.state import State
 from surefoot.step_sizes import Constant, Decaying
 from surefoot.thresholds import ConstantThreshold, LeastRisk, Lines
@@ -422,7 +423,7 @@ class _SurefootModel(BaseEstimator):
             y_numeric=self._regresses, accept_large_sparse=True,
         )  # fmt: skip
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        return X, y, weight
+        return merged(X), y, weight
 
     def _scores_of(self, X: Any) -> Array:
         """Return one score a row and class."""
@@ -440,7 +441,7 @@ class _SurefootModel(BaseEstimator):
         check_is_fitted(self)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
         run = self._run
-        P = pilot.packed(X, run.scaling, self.fit_intercept)
+        P = pilot.packed(merged(X), run.scaling, self.fit_intercept)
         leverage = pilot.squares(P) * run.setting.curvature / run.setting.typical
         if run.setting.judged:
             return np.asarray(leverage)

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from surefoot import sparse_columns
 from surefoot.parts import Array
 from surefoot.thresholds import LeastRisk, Lines
 
 ROUNDS, STEPS = 10, 5  # re-weightings of the first fit, and conjugate-gradient steps in each
 SMALLEST, LARGEST = 1e-290, 1e290
 WILD = 70.0
+SPARSE_ROWS = 16384  # are enough for the largest eigenvalue
 
 
 def rows_wanted(columns: int) -> int:
@@ -55,44 +57,47 @@ def by_columns(first: Any, table: Any) -> Scaling:
     """
     columns = first.shape[1]
     center, scale = np.zeros(columns), np.ones(columns)
-    is_sparse = sparse.issparse(first)
-    by_column: Any = first.tocsc() if is_sparse else np.asarray(first)
-    for j in range(columns):
-        column = by_column[:, [j]].toarray()[:, 0] if is_sparse else by_column[:, j]
-        column = column.astype(np.float64)
-        middle = float(np.median(column))
-        deviation = column - middle
-        sizes = np.abs(deviation[deviation != 0])
-        if len(sizes):
-            magnitude = float(np.quantile(sizes, 0.9))
-            relative = np.clip(deviation / max(magnitude, SMALLEST), -3.0, 3.0)
-            middle += magnitude * float(relative.mean())
-            scale[j] = magnitude * max(float(relative.std()), 0.1)
-        else:
-            other = _first_other(table, j, middle)
-            scale[j] = abs(other - middle) / 10 if other is not None else abs(middle) if is_sparse and middle else 1.0
-        center[j] = 0.0 if is_sparse else middle
+    if sparse.issparse(first):
+        scale = sparse_columns.scales(first, table, of_column, SMALLEST)
+        return Scaling(center, 1 / np.clip(scale, SMALLEST, LARGEST))
+    for j, column in enumerate(np.asarray(first).T):
+        center[j], scale[j] = of_column(column.astype(np.float64))
+        if scale[j] == 0:
+            other = _first_other(table, j, center[j])
+            scale[j] = abs(other - center[j]) / 10 if other is not None else 1.0
     return Scaling(center, 1 / np.clip(scale, SMALLEST, LARGEST))
+
+
+def of_column(column: Array) -> tuple[float, float]:
+    """Return center and scale of one column, the scale 0 where it is constant."""
+    middle = float(np.median(column))
+    deviation = column - middle
+    sizes = np.abs(deviation[deviation != 0])
+    if not len(sizes):
+        return middle, 0.0
+    magnitude = float(np.quantile(sizes, 0.9))
+    relative = np.clip(deviation / max(magnitude, SMALLEST), -3.0, 3.0)
+    return middle + magnitude * float(relative.mean()), magnitude * max(float(relative.std()), 0.1)
 
 
 def _first_other(table: Any, j: int, value: float) -> float | None:
     """Return the first value of a column that is not this one."""
     if table is None:
         return None
-    column = table[:, [j]].toarray()[:, 0] if sparse.issparse(table) else table[:, j]
-    others = np.flatnonzero(column != value)
-    return float(column[others[0]]) if len(others) else None
+    others = np.flatnonzero(table[:, j] != value)
+    return float(table[others[0], j]) if len(others) else None
 
 
 def rare_rows(table: Any, first: Any, least: int = 8) -> Any:
     """Return rows beyond the first that hold a column with fewer than `least` non-zeros among them, up to that many."""
+    if sparse.issparse(table):
+        return sparse_columns.rare_rows(table, first, least)
     counts = np.asarray((table[first] != 0).sum(axis=0)).ravel()
     everywhere = np.asarray((table != 0).sum(axis=0)).ravel()
     wanted = np.flatnonzero((counts < least) & (everywhere > counts))
     inside, extra = set(np.asarray(first).tolist()), []
     for j in wanted:
-        column = table[:, [j]].toarray()[:, 0] if sparse.issparse(table) else table[:, j]
-        extra += [i for i in np.flatnonzero(column)[:least].tolist() if i not in inside]
+        extra += [i for i in np.flatnonzero(table[:, j])[:least].tolist() if i not in inside]
     return np.array(sorted(set(extra)), dtype=np.intp)
 
 
@@ -106,8 +111,7 @@ class Spread(NamedTuple):
 def packed(first: Any, scale: Scaling, intercept: bool) -> Any:
     """Return rows scaled, with the intercept's column of ones in front."""
     if sparse.issparse(first):
-        scaled = first.astype(np.float64) @ sparse.diags_array(scale.factor)
-        return sparse.csr_array(sparse.hstack([np.ones((first.shape[0], 1)), scaled])) if intercept else scaled.tocsr()
+        return sparse_columns.packed(first, scale.factor, intercept)
     scaled = (np.asarray(first, dtype=np.float64) - scale.center) * scale.factor
     return np.column_stack([np.ones(len(scaled)), scaled]) if intercept else scaled
 
@@ -124,6 +128,9 @@ def spread(P: Any, leverage: float) -> Spread:
     typical = float(np.median(square)) or float(np.mean(square[np.isfinite(square)])) or 1.0
     weight = np.sqrt(np.minimum(1.0, leverage * typical / np.maximum(square, typical)))
     weight[~np.isfinite(square)] = 0.0
+    if sparse.issparse(P) and P.shape[0] > SPARSE_ROWS:
+        chosen = np.linspace(0, P.shape[0] - 1, SPARSE_ROWS).astype(np.intp)
+        P, weight = P[chosen], weight[chosen]
     v = np.random.default_rng(0).standard_normal(P.shape[1])
     largest = 0.0
     for _ in range(20):
