@@ -1,8 +1,7 @@
 """Kernels in plain Python: crossing all parts would be too much to compile."""
 
-from surefoot import kernels
+from surefoot import kernels, sparse_kernels
 from surefoot.compiled import plug
-from surefoot.sparse_kernels import sparse_epoch
 
 
 class Interpreted:
@@ -14,5 +13,5 @@ class Interpreted:
 
 
 def interpret(monkeypatch):
-    monkeypatch.setattr(kernels, "SPARSE_EPOCH", Interpreted(sparse_epoch))
+    monkeypatch.setattr(sparse_kernels, "SPARSE_EPOCH", Interpreted(sparse_kernels.sparse_epoch))
     monkeypatch.setattr(kernels, "EPOCH", Interpreted(kernels.epoch))

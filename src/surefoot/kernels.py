@@ -15,7 +15,7 @@ from surefoot.compiled import DEFAULTS, Kernel, plugged_rows, writable
 from surefoot.conversion import Conversion
 from surefoot.feedback import optional
 from surefoot.parts import Array
-from surefoot.sparse_kernels import SPARSE_EPOCH, applies
+from surefoot.sparse_kernels import applies, run_sparse
 from surefoot.state import State, sealed_state
 from surefoot.thresholds import ConstantThreshold
 
@@ -292,7 +292,7 @@ def advance(
     t, samples, weight_ratio = state.t, float(state.samples), state.weight_ratio
     learner, memory, estimate = state.memory
     worth = float(getattr(estimate, "worth", 0.0))
-    run = SPARSE_EPOCH if applies(conversion, setting, rows, state.h.shape[1]) else EPOCH
+    run = run_sparse if applies(conversion, setting, rows, state.h.shape[1]) else EPOCH
     while begin < len(order):
         begin, healthy, due, t, samples, weight_ratio, worth, worth_before, count, scale, learner, memory = run(
             parts, setting, plugged_rows(rows), y, weight, order, begin, t, samples, weight_ratio, worth,

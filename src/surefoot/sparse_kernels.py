@@ -193,17 +193,17 @@ def scatter(rows: Any, chosen: Any, lanes: Any, coefficient: Any, to_iterate: An
 
 
 def sparse_epoch(
-    stamp: Any, learner: Any, feedback: Any, rule: Any, weights: Any, estimate: Any, loss: Any, setting: Any, rows: Any,
-    y: Any, weight: Any, order: Any, begin: Any, t: Any, samples: Any, weight_ratio: Any, worth: Any, h: Any, hbar: Any,
-    before: Any, carried: Any, anchor_point: Any, anchor: Any, learner_memory: Any, memory: Any, tallies: Any,
+    stamp: Any, learner: Any, feedback: Any, rule: Any, weights: Any, estimate: Any, loss: Any, lanes: Any,
+    setting: Any, rows: Any, y: Any, weight: Any, order: Any, begin: Any, t: Any, samples: Any, weight_ratio: Any,
+    worth: Any, h: Any, hbar: Any, before: Any, carried: Any, anchor_point: Any, anchor: Any, learner_memory: Any,
+    memory: Any, tallies: Any,
 ) -> Any:  # fmt: skip
-    """Run the rounds of `kernels.epoch`: the same arguments, the same results."""
+    """Run the rounds of `kernels.epoch`: the same arguments and results, and room for the lanes."""
     k, width = h.shape
     n, batch, carries, query = len(order), setting.batch, setting.two_points, setting.query
-    columns = len(rows.scale)
-    first = width - columns
+    first = width - len(rows.scale)
     one = rows.intercept if first == 1 else rows.intercept - rows.intercept
-    lanes, sums = np.empty((columns, 3 * k + 1), h.dtype), np.empty((batch, 3 * k), h.dtype)
+    sums = np.empty((batch, 3 * k), h.dtype)
     Z, Z_before = np.empty((batch, k), h.dtype), np.empty((batch, k), h.dtype)
     D, D_before = np.empty((batch, k), h.dtype), np.empty((batch, k), h.dtype)
     square, factor = np.empty(batch), np.empty(batch)
@@ -328,3 +328,14 @@ def sparse_epoch(
 
 
 SPARSE_EPOCH = Kernel(sparse_epoch)
+
+
+def run_sparse(
+    parts: tuple[Any, ...], setting: Any, rows: Any, y: Any, weight: Any, order: Any, begin: int, t: int,
+    samples: float, weight_ratio: float, worth: float, h: Any, *others: Any,
+) -> Any:  # fmt: skip
+    """Run the sparse epoch in room that NumPy makes: it asks for large pages, which many columns need."""
+    lanes = np.empty((len(rows.scale), 3 * len(h) + 1), h.dtype)
+    return SPARSE_EPOCH(
+        parts, lanes, setting, rows, y, weight, order, begin, t, samples, weight_ratio, worth, h, *others
+    )
