@@ -38,14 +38,13 @@ from surefoot.estimates import Carried, Fresh
 from surefoot.learners import MirrorDescent
 from surefoot.mirror_maps import Euclidean
 
-LEAST_B = 0.1
-AHEAD = 32  # rows
-LEAST_C = 1e-3
+LEAST_B, LEAST_C = 0.01, 1e-3
+AHEAD = 32  # rows read ahead
 BEYOND_DOUBT = 1e30  # numbers in the lanes up to here cannot have left the finite ones
 
 
 def compiled(function: Callable[..., Any]) -> Any:
-    """Return a function that compiled code may call, too."""
+    """Return a function that compiled code may call, too; sums keep their order: else they take half as long again."""
     return register_jitable(error_model="numpy", fastmath={"contract"})(function)
 
 
@@ -207,7 +206,7 @@ def sparse_epoch(
     Z, Z_before = np.empty((batch, k), h.dtype), np.empty((batch, k), h.dtype)
     D, D_before = np.empty((batch, k), h.dtype), np.empty((batch, k), h.dtype)
     square, factor = np.empty(batch), np.empty(batch)
-    doubt, touched = np.zeros(1), begin
+    unused, touched = np.zeros(1), begin
     reach = lay(lanes, rows.scale, h, hbar, carried)
     if not carries:
         lanes[:, 3::3] = 0.0
@@ -218,7 +217,7 @@ def sparse_epoch(
         m = min(batch, n - i)
         count = 0.0
         if touched < min(n, i + m):
-            doubt[0] += touch(rows, order[touched : touched + AHEAD], y, weight)
+            unused[0] += touch(rows, order[touched : touched + AHEAD], y, weight)
             touched += AHEAD
         gather(rows, order[i : i + m], lanes, sums, square)
         if carries and i == begin:
