@@ -181,6 +181,20 @@ def test_rows_that_are_not_finite_are_dropped_or_named(value):
         advance(raw, losses.Huber(1.0), setting, *arguments[1:], raw.start(np.zeros((1, 6))))
 
 
+def test_a_row_too_large_for_its_precision_is_dropped():
+    """Its loss saturates, its factor is zero, and zero times infinity would be NaN."""
+    wild = X.astype(np.float32)
+    wild[11] = 3e38
+    rows = DenseRows(wild, np.zeros(COLUMNS, np.float32), np.full(COLUMNS, 10.0, np.float32), np.float32(1.0))
+    parts = conversion(feedback=KEEP, estimate=QUARTER)
+    state, tallies = advance(
+        parts, LOG, SETTING._replace(**BOUNDED), rows, (Y > 0).astype(float), np.ones(ROWS), np.arange(ROWS),
+        parts.start(np.zeros((1, COLUMNS + 1))),
+    )  # fmt: skip
+    assert np.isfinite(state.hbar).all()
+    assert tallies[3] == 1
+
+
 def test_single_precision_follows_double():
     parts = conversion(feedback=sf.Clip(sf.ConstantThreshold(inf)))
     setting = SETTING._replace(judged=True, bound=1.0, curvature=0.25, typical=1.5)

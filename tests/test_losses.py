@@ -45,10 +45,10 @@ def test_scalars_and_arrays_agree_also_far_out(loss, targets):
 
 @given(st.lists(st.floats(-50, 50), min_size=2, max_size=6), st.data())
 def test_softmax_by_rows_is_softmax(scores, data):
-    y, row, out = data.draw(st.integers(0, len(scores) - 1)), np.array(scores), np.empty(len(scores))
-    value = losses.Softmax().fill(float(y), row, out)
-    assert value == pytest.approx(losses.Softmax().value(np.array([y]), row[None])[0], abs=1e-12)
-    assert out == pytest.approx(losses.Softmax().derivative(np.array([y]), row[None])[0], abs=1e-15)
+    y, row, out = data.draw(st.integers(0, len(scores) - 1)), np.array([scores]), np.empty((1, len(scores)))
+    value = losses.Softmax().fill(float(y), row, out, 0)
+    assert value == pytest.approx(losses.Softmax().value(np.array([y]), row)[0], abs=1e-12)
+    assert out == pytest.approx(losses.Softmax().derivative(np.array([y]), row), abs=1e-15)
     assert np.linalg.norm(out) <= losses.Softmax().derivative_bound
 
 

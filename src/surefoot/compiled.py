@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba import njit, types
-from numba.extending import overload, overload_method
+from numba.extending import overload, overload_method, register_jitable
 
 from surefoot import domains, step_sizes, thresholds, weights
 
@@ -51,8 +51,8 @@ METHODS = {
     "derivative": ("y", "prediction"),
     "bend": ("y", "prediction"),
     "link": ("prediction",),
-    "fill": ("y", "scores", "out"),
-    "pack": ("i", "out"),
+    "fill": ("y", "scores", "out", "r"),
+    "pack": ("chosen", "out", "square"),
 }
 
 ALIASES = {"weight_growth": "growth", "typical_size": "scale"}
@@ -62,9 +62,9 @@ def _growth(self: Any, t: int) -> float:
     return self.at(t + 1) / self.at(t)  # type: ignore[no-any-return]
 
 
-def _fill(self: Any, y: float, scores: Any, out: Any) -> float:
-    out[0] = self.derivative(y, scores[0])
-    return self.value(y, scores[0])  # type: ignore[no-any-return]
+def _fill(self: Any, y: float, scores: Any, out: Any, r: int) -> float:
+    out[r, 0] = self.derivative(y, scores[r, 0])
+    return self.value(y, scores[r, 0])  # type: ignore[no-any-return]
 
 
 def _bend(self: Any, y: float, prediction: float) -> float:
@@ -238,6 +238,11 @@ def stamp() -> Any:
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return np.zeros(1, dtype=[(f"sources_{digest.hexdigest()[:16]}", np.int8)])
+
+
+def callable_when_compiled(function: Callable[..., Any]) -> Any:
+    """Return a function of kernels that compiled code may call, and Python too."""
+    return register_jitable(**{key: OPTIONS[key] for key in ("fastmath", "error_model")})(function)
 
 
 class Kernel:

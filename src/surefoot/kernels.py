@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot.compiled import DEFAULTS, Kernel, plugged_rows, writable
+from surefoot.compiled import DEFAULTS, Kernel, callable_when_compiled, plugged_rows, writable
 from surefoot.conversion import Conversion
 from surefoot.feedback import optional
 from surefoot.parts import Array
@@ -30,19 +30,21 @@ class DenseRows(NamedTuple):
     scale: Array
     intercept: float
 
-    def pack(self, i: Any, out: Any) -> Any:
-        """Write row i into `out`, return the square of its norm."""
+    def pack(self, chosen: Any, out: Any, square: Any) -> None:
+        """Write the chosen rows into `out`, and the squares of their norms: a batch a call, for calls are not free."""
         X, center, scale = self.X, self.center, self.scale
-        first = out.shape[0] - X.shape[1]
-        square = 0.0
-        if first == 1:
-            out[0] = self.intercept
-            square = self.intercept * self.intercept
-        for j in range(X.shape[1]):
-            value = (X[i, j] - center[j]) * scale[j]
-            out[first + j] = value
-            square += value * value
-        return square
+        first = out.shape[1] - X.shape[1]
+        for r in range(len(chosen)):
+            i = chosen[r]
+            total = scale.dtype.type(0)
+            if first == 1:
+                out[r, 0] = self.intercept
+                total += self.intercept * self.intercept
+            for j in range(X.shape[1]):
+                value = (X[i, j] - center[j]) * scale[j]
+                out[r, first + j] = value
+                total += value * value
+            square[r] = total
 
 
 class SparseRows(NamedTuple):
@@ -54,21 +56,21 @@ class SparseRows(NamedTuple):
     scale: Array
     intercept: float
 
-    def pack(self, i: Any, out: Any) -> Any:
-        """Write row i into `out`, return the square of its norm."""
-        scale = self.scale
-        first = out.shape[0] - scale.shape[0]
-        out[:] = 0.0
-        square = 0.0
-        if first == 1:
-            out[0] = self.intercept
-            square = self.intercept * self.intercept
-        for p in range(self.indptr[i], self.indptr[i + 1]):
-            j = self.indices[p]
-            value = self.data[p] * scale[j]
-            out[first + j] = value
-            square += value * value
-        return square
+    def pack(self, chosen: Any, out: Any, square: Any) -> None:
+        """Write the chosen rows into `out`, and the squares of their norms."""
+        data, indices, indptr, scale = self.data, self.indices, self.indptr, self.scale
+        first = out.shape[1] - scale.shape[0]
+        for r in range(len(chosen)):
+            out[r, :] = 0.0
+            total = scale.dtype.type(0)
+            if first == 1:
+                out[r, 0] = self.intercept
+                total += self.intercept * self.intercept
+            for p in range(indptr[chosen[r]], indptr[chosen[r] + 1]):
+                value = data[p] * scale[indices[p]]
+                out[r, first + indices[p]] = value
+                total += value * value
+            square[r] = total
 
 
 class Setting(NamedTuple):
@@ -98,6 +100,42 @@ class Setting(NamedTuple):
     usual: float = 0.0
 
 
+@callable_when_compiled
+def score(P: Any, h: Any, out: Any, m: Any) -> None:
+    """Write the scores of m rows at h, four rows at a time: a coefficient is read once for the four."""
+    width, zero = h.shape[1], h.dtype.type(0)
+    fours = m // 4 * 4
+    for c in range(h.shape[0]):
+        for r in range(0, fours, 4):
+            s, t, u, v = zero, zero, zero, zero
+            for j in range(width):
+                s += P[r, j] * h[c, j]
+                t += P[r + 1, j] * h[c, j]
+                u += P[r + 2, j] * h[c, j]
+                v += P[r + 3, j] * h[c, j]
+            out[r, c], out[r + 1, c], out[r + 2, c], out[r + 3, c] = s, t, u, v
+        for r in range(fours, m):
+            s = zero
+            for j in range(width):
+                s += P[r, j] * h[c, j]
+            out[r, c] = s
+
+
+@callable_when_compiled
+def add(P: Any, coefficients: Any, out: Any, m: Any) -> None:
+    """Add the sum of m rows, each times its coefficient, four rows at a time."""
+    width, fours = out.shape[1], m // 4 * 4
+    for c in range(out.shape[0]):
+        for r in range(0, fours, 4):
+            s, t, u, v = coefficients[r, c], coefficients[r + 1, c], coefficients[r + 2, c], coefficients[r + 3, c]
+            for j in range(width):
+                out[c, j] += s * P[r, j] + t * P[r + 1, j] + u * P[r + 2, j] + v * P[r + 3, j]
+        for r in range(fours, m):
+            s = coefficients[r, c]
+            for j in range(width):
+                out[c, j] += s * P[r, j]
+
+
 def epoch(
     stamp: Any, learner: Any, feedback: Any, rule: Any, weights: Any, estimate: Any, loss: Any, setting: Any, rows: Any,
     y: Any, weight: Any, order: Any, begin: Any, t: Any, samples: Any, weight_ratio: Any, worth: Any, h: Any, hbar: Any,
@@ -123,18 +161,12 @@ def epoch(
             for j in range(width):
                 x[c, j] = h[c, j] + setting.query * (hbar[c, j] - h[c, j])
         count = 0.0
+        rows.pack(order[i : i + m], P, square)
         for r in range(m):
-            square[r] = rows.pack(order[i + r], P[r])
             count += weight[order[i + r]]
-            for c in range(k):
-                total, total_before = h.dtype.type(0), h.dtype.type(0)
-                for j in range(width):
-                    total += P[r, j] * x[c, j]
-                Z[r, c] = total
-                if setting.two_points:
-                    for j in range(width):
-                        total_before += P[r, j] * before[c, j]
-                    Z_before[r, c] = total_before
+        score(P, x, Z, m)
+        if setting.two_points:
+            score(P, before, Z_before, m)
 
         away = nan
         if setting.anchored:
@@ -147,10 +179,10 @@ def epoch(
         proved = 0.0  # a bound of the batch gradient's distance from the anchor
         for r in range(m):
             row = order[i + r]
-            value = loss.fill(y[row], Z[r], E[r])
+            value = loss.fill(y[row], Z, E, r)
             if setting.two_points:
-                loss.fill(y[row], Z_before[r], E_before[r])
-            finite, slope = True, 0.0
+                loss.fill(y[row], Z_before, E_before, r)
+            finite, slope = isfinite(square[r]), 0.0  # what is not, 0 times it would not be 0
             for c in range(k):
                 finite = finite and isfinite(E[r, c]) and (isfinite(E_before[r, c]) or not setting.two_points)
                 slope += E[r, c] * E[r, c]
@@ -161,9 +193,9 @@ def epoch(
             if not finite:
                 factor[r] = 0.0
                 healthy = healthy and not setting.strict
-                for c in range(k):
-                    E[r, c] = 0.0
-                    E_before[r, c] = 0.0
+                P[r, :] = 0
+                E[r, :] = 0
+                E_before[r, :] = 0
                 tallies[3] += weight[row]
             elif not setting.by_batch:
                 size = setting.bound * sqrt(square[r]) if setting.judged else E[r, 0] if k == 1 else sqrt(slope)
@@ -229,11 +261,8 @@ def epoch(
             if setting.anchored:
                 for j in range(width):
                     carried[c, j] += h.dtype.type(share * missing) * anchor[c, j]
-            for r in range(m):
-                coefficient = E[r, c]
-                if coefficient != 0:
-                    for j in range(width):
-                        carried[c, j] += coefficient * P[r, j]
+        add(P, E, carried, m)
+        for c in range(k):
             for j in range(width):
                 given[c, j] = carried[c, j]
             if setting.penalty > 0:
@@ -319,14 +348,15 @@ def one_round(
     """Take one round by `Conversion.tell`: the slow, obvious twin of the compiled rounds."""
     k, width = state.h.shape
     P = np.empty((len(chosen), width))
-    square = np.array([rows.pack(i, out) for i, out in zip(chosen, P, strict=True)])
+    square = np.empty(len(chosen))
+    rows.pack(chosen, P, square)
     points = conversion.ask(state), state.before
     slopes, values = np.zeros((2, len(chosen), k)), np.zeros(len(chosen))
     fill = getattr(loss, "fill", None) or partial(DEFAULTS["fill"], loss)
     for which, point in enumerate(points):
-        for r, scores in enumerate(P @ point.T):
-            value = fill(y[chosen[r]], scores, slopes[which, r])
-            values[r] = values[r] if which else value
+        scores = P @ point.T
+        found = [fill(y[i], scores, slopes[which], r) for r, i in enumerate(chosen)]
+        values = values if which else np.array(found)
     norms = np.sqrt(square)
     sizes = (
         setting.bound * norms if setting.judged else slopes[0, :, 0] if k == 1 else np.linalg.norm(slopes[0], axis=1)

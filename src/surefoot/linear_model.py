@@ -278,8 +278,9 @@ class _SurefootModel(BaseEstimator):
         P = P.toarray() if sparse.issparse(P) else P
         slopes, loss = np.zeros((len(order), len(h))), self._resolved_loss()
         if hasattr(loss, "fill"):
-            for out, scores, target in zip(slopes, P @ h.T, y[order], strict=True):
-                loss.fill(target, scores, out)
+            scores = P @ h.T
+            for r, target in enumerate(y[order]):
+                loss.fill(target, scores, slopes, r)
         else:
             slopes[:, 0] = loss.derivative(y[order], P @ h[0])
         slopes *= (weight[order] / weight[order].mean())[:, None]

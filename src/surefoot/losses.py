@@ -226,18 +226,18 @@ class Softmax(NamedTuple):
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
 
-    def fill(self, y: float, scores: Array, out: Array) -> float:
-        """Write one row's derivative into `out`, return its loss: `value` and `derivative`, a row at a time."""
-        largest, total, label = scores[0], 0.0, int(y)
-        for j in range(1, len(scores)):
-            largest = max(largest, scores[j])
-        for j in range(len(scores)):
-            out[j] = np.exp(scores[j] - largest)
-            total += out[j]
-        for j in range(len(scores)):
-            out[j] /= total
-        out[label] -= 1.0
-        return float(np.log(total) + largest - scores[label])
+    def fill(self, y: float, scores: Array, out: Array, r: int) -> float:
+        """Write row r's derivative into `out`, return its loss: `value` and `derivative`, a row at a time."""
+        largest, total, label, k = scores[r, 0], 0.0, int(y), scores.shape[1]
+        for j in range(1, k):
+            largest = max(largest, scores[r, j])
+        for j in range(k):
+            out[r, j] = np.exp(scores[r, j] - largest)
+            total += out[r, j]
+        for j in range(k):
+            out[r, j] /= total
+        out[r, label] -= 1.0
+        return float(np.log(total) + largest - scores[r, label])
 
 
 def derivative_bound(loss: Any) -> float:

@@ -238,9 +238,9 @@ def sparse_epoch(
         scale = rule.typical_size(memory)
         for r in range(m):
             row = order[i + r]
-            value = loss.fill(y[row], Z[r], D[r])
+            value = loss.fill(y[row], Z, D, r)
             if carries:
-                loss.fill(y[row], Z_before[r], D_before[r])
+                loss.fill(y[row], Z_before, D_before, r)
             finite, steep = True, 0.0
             for p in range(k):
                 finite = finite and isfinite(D[r, p]) and (isfinite(D_before[r, p]) or not carries)
