@@ -1,5 +1,6 @@
 """The compiled epoch: equal to `Conversion.tell` after every round, parts crossed; parts of a user's own; no JIT."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -179,6 +180,39 @@ def test_rows_that_are_not_finite_are_dropped_or_named(value):
     setting = SETTING._replace(two_points=False, strict=True)
     with pytest.raises(FloatingPointError, match="round 1 left the finite numbers"):
         advance(raw, losses.Huber(1.0), setting, *arguments[1:], raw.start(np.zeros((1, 6))))
+
+
+def test_a_row_that_is_not_finite_replaces_the_batch_where_its_mean_is_judged():
+    wild = X.copy()
+    wild[[3, 50]] = np.nan
+    rows = DenseRows(wild, np.zeros(COLUMNS), np.ones(COLUMNS), 1.0)
+    parts, _, _ = CASES["the paper's"]
+    setting, ones = SETTING._replace(**BATCHES), np.ones(ROWS)
+    state = slow = parts.start(np.zeros((3, COLUMNS + 1)))
+    for begin in range(0, 80, 8):
+        chosen = np.arange(begin, begin + 8)
+        slow, taken = one_round(parts, SOFTMAX, setting, rows, LABELS, ones, chosen, slow)
+        state, tallies = advance(parts, SOFTMAX, setting, rows, LABELS, ones, chosen, state)
+        assert state.hbar == pytest.approx(slow.hbar, abs=1e-12)
+        assert tallies[1:] == pytest.approx(taken[1:])
+        assert tallies[3] == 8 or begin not in (0, 48)
+
+
+def test_a_class_that_is_gone_leaves_its_name_to_nobody():
+    def make(power):
+        class Gone(NamedTuple):
+            unit: float = 1.0
+
+            def derivative(self, y, prediction):
+                return (prediction - y) * power
+
+        return Gone()
+
+    names = []
+    for power in (2.0, 3.0, 4.0):
+        names.append(type(plug(make(power))).__name__)
+        gc.collect()
+    assert len(set(names)) == 3
 
 
 def test_a_row_too_large_for_its_precision_is_dropped():

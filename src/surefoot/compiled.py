@@ -11,6 +11,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
+from itertools import count
 from math import inf
 from pathlib import Path
 from types import FunctionType
@@ -134,13 +135,16 @@ def shipped(part: Any) -> bool:
 
 _TWINS: WeakKeyDictionary[type, type] = WeakKeyDictionary()
 _PREFIX = "Plugged__"
+_NUMBERS = count()  # never given twice: compiled code goes by names, and classes come and go
 
 
 def _twin(cls: type) -> type:
     """Return the class that stands for this one in compiled code."""
     if cls not in _TWINS:
         own = cls.__module__.startswith("surefoot.")
-        name = f"{_PREFIX}{cls.__module__.replace('.', '__')}__{cls.__qualname__}" if own else f"Plugged{len(_TWINS)}"
+        name = (
+            f"{_PREFIX}{cls.__module__.replace('.', '__')}__{cls.__qualname__}" if own else f"Plugged{next(_NUMBERS)}"
+        )
         methods = {}
         for method, arguments in METHODS.items():
             function = getattr(cls, ALIASES.get(method, method), DEFAULTS.get(method))

@@ -176,7 +176,10 @@ def epoch(
                     away += (x[c, j] - anchor_point[c, j]) ** 2
             away = sqrt(away)
         scale = rule.typical_size(memory)
-        proved = 0.0  # a bound of the batch gradient's distance from the anchor
+        proved, clean = (
+            0.0,
+            True,
+        )  # a bound of the batch gradient's distance from the anchor; whether all of it is finite
         for r in range(m):
             row = order[i + r]
             value = loss.fill(y[row], Z, E, r)
@@ -196,7 +199,9 @@ def epoch(
                 P[r, :] = 0
                 E[r, :] = 0
                 E_before[r, :] = 0
-                tallies[3] += weight[row]
+                clean = False
+                if not setting.by_batch:
+                    tallies[3] += weight[row]
             elif not setting.by_batch:
                 size = setting.bound * sqrt(square[r]) if setting.judged else E[r, 0] if k == 1 else sqrt(slope)
                 clip, reject = rule.lines(memory, away)
@@ -217,7 +222,9 @@ def epoch(
                 for c in range(k):
                     for j in range(width):
                         norm += anchor[c, j] ** 2
-            if setting.learns or not proved + sqrt(norm) <= clip:
+            if not clean:
+                whole = 0.0
+            elif setting.learns or not proved + sqrt(norm) <= clip:
                 for c in range(k):
                     for j in range(width):
                         total = h.dtype.type(0)
